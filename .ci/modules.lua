@@ -121,7 +121,7 @@ local lua_modules = {
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init clean folded kinds page stacks xml" },
   { "waits", "core file", "chains comms requests switches" },
-  { "export", "core errors flame group plan recording table text", "init" },
+  { "export", "core errors flame group intervals plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
     "estimate init" },

@@ -1,65 +1,127 @@
--- Who runs on processors, from the switches of a trace as they come.
---
--- pair() says the same of a recording (perflua timechart --explain), but tells of a run when it
--- ends, and of nothing else. A trace is drawn in one pass, as a stream has no other: in it the
--- samples beside the switches have their place, an arrow begins at what runs at that time, and
--- the number of running threads is drawn when a run begins.
+-- Who runs on processors: the spans between the switches of a trace, read beside its samples in
+-- one pass, as a stream has no other.
+
+local core = require "perflua.core"
+local intervals = require "perflua.intervals"
+local switches = require "perflua.waits.switches"
+local spec_of = core.query_spec
 
 local processors = {}
+
+local IDLE <const> = 0
+
+-- Fields of spans, and those of the first wake-up before a run.
+local FIELDS <const> = { "span.key", "span.stop", "span.state", "span.at_running.time",
+  "span.at_running.cpu" }
+local WAKES <const> = { "span.at_woken.time", "span.at_woken.pid", "span.at_woken.tid" }
+
+---@param query perflua.Query of samples
+---@return perflua.Query # of the samples, and beside them of the spans between their switches
+---@return string[] fields # of these spans
+function processors.beside(query)
+  local spec = spec_of(query)
+  local found = {}
+  for _, event in ipairs(spec.scope:events()) do found[event.name] = true end
+  if not (found[switches.event] and spec.scope:root "cpu" and spec.scope:root "time") then
+    return query, {}
+  end
+  local wakes = {}
+  for _, name in ipairs { "sched:sched_waking", "sched:sched_wakeup",
+    "sched:sched_wakeup_new" } do
+    if found[name] and spec.scope:root "tid" then wakes[#wakes + 1] = name end
+  end
+  local options = switches.processors(wakes[1] and wakes)
+  options.unfinished = true
+  local fields = table.move(FIELDS, 1, #FIELDS, 1, {})
+  if wakes[1] then table.move(WAKES, 1, #WAKES, #fields + 1, fields) end
+  return intervals.beside(query, query:pair(options)), fields
+end
 
 local Processors = {}
 Processors.__index = Processors
 
-local IDLE <const> = 0
-
----@param on { begin: (fun(tid: integer, time: integer): any), run: fun(tid: integer,
---- cpu: integer, start: integer, stop: integer, begun: any), unknown: fun(cpu: integer,
---- start: integer, stop: integer) } what is called when a thread begins to run; when it stops,
---- with what begin gave; after a time in which it is not known who ran
----@return table # n_running: the number of threads that run; tid_of: the thread on each
---- processor
+---@param on { run: fun(tid: integer, cpu: integer, start: integer, stop: integer,
+--- wake: table?), unknown: fun(cpu: integer, start: integer, stop: integer) } what is called
+--- when a thread stopped running; after a time in which it is not known who ran
+---@return table # n_running: the number of threads that run
 function processors.new(on)
-  return setmetatable({ on = on, tid_of = {}, since = {}, begun = {}, left = {}, n_running = 0,
-    unknown = 0 }, Processors)
+  return setmetatable({ on = on, tid_of = {}, since = {}, known = {},
+    unfinished = {}, left = {}, doubted = {}, n_running = 0, unknown = 0 }, Processors)
 end
 
--- Ends what ran on a processor, which `prev` left; nil: it is not known who did.
-local function finish(self, cpu, prev, time)
-  local tid, start = self.tid_of[cpu], self.since[cpu] or prev ~= IDLE and self.first or time
+-- Notes that what ran on a processor has left it.
+local function leave(self, cpu)
+  local tid = self.tid_of[cpu]
   if tid and tid ~= IDLE then self.n_running = self.n_running - 1 end
-  local left = self.left[prev] or start -- elsewhere, if records were lost or are damaged
-  if tid == prev and time >= start and left <= start then
-    if tid ~= IDLE then self.on.run(tid, cpu, start, time, self.begun[cpu]) end
-  elseif time > start then
-    self.unknown = self.unknown + time - start
-    self.on.unknown(cpu, start, time)
-  end
+  self.tid_of[cpu] = nil
 end
 
+-- Tells of a run, unless its processor was switched since it began: then records are missing.
+local function end_run(self, run, stop)
+  if run.start ~= self.since[run.cpu] then return end
+  self.known[run.cpu] = stop
+  if run.tid >= 0 then self.on.run(run.tid, run.cpu, run.start, stop, run.wake) end
+end
+
+-- Tells of the time since the last switch of a processor, unless it is known who ran then.
+local function end_unknown(self, cpu, since, time)
+  if self.known[cpu] == time or time <= since then return end
+  self.unknown = self.unknown + time - since
+  self.on.unknown(cpu, since, time)
+end
+
+---Takes a span of processors.beside(), by the names of its fields.
+---@param span table
+function Processors:span(span)
+  if span["span.state"] ~= "running" then return end
+  local tid, cpu, stop = span["span.key"], span["span.at_running.cpu"], span["span.stop"]
+  local run = { tid = tid, cpu = cpu, start = span["span.at_running.time"] }
+  local woken_at = span["span.at_woken.time"]
+  if woken_at and woken_at > (self.doubted[tid] or -1) then
+    run.wake = { pid = span["span.at_woken.pid"], tid = span["span.at_woken.tid"],
+      time = woken_at }
+  end
+  if not stop then
+    self.unfinished[cpu] = run
+    return
+  end
+  leave(self, cpu)
+  end_run(self, run, stop)
+end
+
+---Takes a switch, after the span that it ended.
 ---@param cpu integer
 ---@param prev integer the thread that stops; 0: the processor was idle
 ---@param next_tid integer the thread that starts
----@param time integer ns; earlier than the switch before if records of a stream came late
+---@param time integer ns
 function Processors:switch(cpu, prev, next_tid, time)
   self.first = self.first or time
-  finish(self, cpu, prev, time)
-  self.tid_of[cpu], self.since[cpu] = next_tid, time
-  if prev ~= IDLE then self.left[prev] = time end
-  if next_tid ~= IDLE then
-    self.n_running = self.n_running + 1
-    self.begun[cpu] = self.on.begin(next_tid, time)
-  end
+  leave(self, cpu)
+  end_unknown(self, cpu, self.since[cpu] or prev ~= IDLE and self.first or time, time)
+  self.tid_of[cpu], self.since[cpu], self.left[prev] = next_tid, time, true
+  if next_tid ~= IDLE then self.n_running = self.n_running + 1 end
+end
+
+---Takes a wake-up: it has no arrow unless that begins where the waking thread runs.
+---@param cpu integer
+---@param waker integer
+---@param woken integer
+---@param time integer ns
+function Processors:wake(cpu, waker, woken, time)
+  if self.tid_of[cpu] ~= waker then self.doubted[woken] = time end
 end
 
 ---Ends the recording. Threads run until then if they were seen to leave a processor before.
 ---@param time integer ns
 function Processors:finish(time)
   local cpus = {}
-  for cpu in pairs(self.tid_of) do cpus[#cpus + 1] = cpu end
+  for cpu in pairs(self.since) do cpus[#cpus + 1] = cpu end
   table.sort(cpus)
   for _, cpu in ipairs(cpus) do
-    local tid = self.tid_of[cpu]
-    finish(self, cpu, (tid == IDLE or self.left[tid]) and tid or nil, time)
+    local run = self.unfinished[cpu]
+    leave(self, cpu)
+    if run and (run.tid < 0 or self.left[run.tid]) then end_run(self, run, time) end
+    end_unknown(self, cpu, self.since[cpu], time)
   end
 end
 

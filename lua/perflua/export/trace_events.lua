@@ -32,7 +32,7 @@ trace_events.TOO_LARGE = {}
 function trace_events.new(file, write, most, least)
   local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
     frames = stack_frames.new(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
-    woken = {}, least = least, n_short = 0, ns_short = 0 }, Trace)
+    least = least, n_short = 0, ns_short = 0 }, Trace)
   trace.processors = processors.new(trace:handlers())
   trace.counts = counts.new(function(pid, name, count, time)
     trace:counter(pid, name, "count", count, trace:stamp(time))
@@ -158,16 +158,9 @@ function Trace:draw_run(tid, cpu, start, stop, wake)
   if wake then self:arrow(wake, pid, tid, from) end
 end
 
--- Returns the functions that draw what processors do. Where not all runs have room, threads
--- are counted at the ends of those that have.
+-- Returns the functions that draw what processors do.
 function Trace:handlers()
   return {
-    begin = function(tid, time)
-      local wake = self.woken[tid]
-      self.woken[tid] = nil
-      if not self.least then self:draw_running(self:stamp(time)) end
-      return wake
-    end,
     run = function(tid, cpu, start, stop, wake)
       self:draw_long(stop - start, self.draw_run, self, tid, cpu, start, stop, wake)
     end,
@@ -183,16 +176,15 @@ function taken.sched_switch(self, s)
   if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
   if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
   self.processors:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
+  -- where not all runs have room, threads are counted at the ends of those that have
+  if s["args.next_pid"] ~= 0 and not self.least then self:draw_running(self:stamp(s.time)) end
   return true
 end
 
--- An arrow begins where the waking thread runs.
+-- Wake-ups are drawn with the runs that follow them.
 local function wake(self, s)
-  local woken = s["args.pid"]
-  if not woken then return end
-  if s.tid ~= 0 and self.processors.tid_of[s.cpu] == s.tid and not self.woken[woken] then
-    self.woken[woken] = { pid = s.pid, tid = s.tid, time = s.time }
-  end
+  if not s["args.pid"] then return end
+  self.processors:wake(s.cpu, s.tid, s["args.pid"], s.time)
   return true
 end
 
@@ -241,7 +233,9 @@ local function select_fields(query)
       names[#names + 1] = name
     end
   end
-  return query:select(table.unpack(names)), names
+  local all, of_spans = processors.beside(query)
+  table.move(of_spans, 1, #of_spans, #names + 1, names)
+  return all:select(table.unpack(names)), names
 end
 
 ---Draws the samples of a query one by one.
@@ -253,6 +247,7 @@ function Trace:draw(query)
   selected:each(function(...)
     local values = { ... }
     for i, name in ipairs(names) do sample[name] = values[i] end
+    if sample["span.key"] then return self.processors:span(sample) end
     if not sample.time then return end
     n, self.last = n + 1, math.max(self.last, sample.time)
     add_sample(self, sample)

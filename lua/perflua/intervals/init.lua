@@ -154,7 +154,8 @@ function intervals.pair(on, options)
   }
 end
 
-intervals.within = require("perflua.intervals.within").within
+local within = require "perflua.intervals.within"
+intervals.within, intervals.beside = within.within, within.beside
 
 local covers = require "perflua.intervals.covers"
 intervals.union, intervals.intersection = covers.union, covers.intersection

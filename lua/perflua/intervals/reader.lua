@@ -10,7 +10,7 @@ Reader.__index = Reader
 function Reader:builder(spec, refs)
   local made = self.made
   if not made.pairing then return rows.of(made) end
-  return rows.of(made.pairing, made, waits(made, spec, refs))
+  return rows.of(made.pairing, made, not made.beside and waits(made, spec, refs))
 end
 
 ---@param spec table

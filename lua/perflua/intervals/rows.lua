@@ -178,7 +178,7 @@ end
 ---@param columns table[]? values of records that others read as well, to add to
 ---@return perflua.Rows
 function rows.of(pairing, inner, waits, columns)
-  local at_once = inner and not waits or false
+  local at_once = inner and not waits and not inner.beside or false
   local self = setmetatable({
     pairing = pairing, inner = inner, waits = waits, at_once = at_once,
     records = trees.builder(), columns = columns or {}, places = {}, fields = {}, row = {},
@@ -224,7 +224,8 @@ local function describe_pairs(self)
   local cuts, states = self.pairing.cuts or {}, self.pairing.states
   return {
     sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
-    inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
+    inner = self.is_inner or nil, beside = self.inner and self.inner.beside,
+    pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
     n_groups = number_of(), states = states,
     slice = cuts.slice, from = cuts.from, to = cuts.to,

@@ -139,6 +139,27 @@ local function within_spans(spec, spans, options)
   }
 end
 
+-- Returns the conditions that records of a query meet, of any records of a pass.
+local function filters_of(spec)
+  local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
+  if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
+  if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
+  filters[#filters + 1] = conditions.times(spec.scope, spec)
+  return filters
+end
+
+-- Returns a query of records with the fields of spans; `form` of what it reads, for explain().
+local function joined_query(spec, spans, inner, form)
+  local pairing = inner.pairing
+  return query.new {
+    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
+    split = spec.split,
+    counts = pairing.counts, paired = pairing.events, asked = spec.asked,
+    reader = reader(inner, form:format(description.records(spec),
+      spec_of(spans).reader.reads)),
+  }
+end
+
 ---@param on perflua.Query of records, or of spans
 ---@param spans perflua.Query of pair(), filtered or not
 ---@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the
@@ -151,23 +172,23 @@ function within.within(on, spans, options)
   options = options or {}
   if spec.reader then return within_spans(spec, spans, options) end
   local pairing = within.joined(spec, check_within(spec, spans, options))
-  local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
-  if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
-  if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
-  filters[#filters + 1] = conditions.times(spec.scope, spec)
   local inner = {
     on = spec, pairing = pairing, spans = spec_of(spans),
     keys = inner_keys(spec, pairing, options.key),
-    closed = options.closed, filters = filters,
+    closed = options.closed, filters = filters_of(spec),
   }
-  local reads = ("%s inside of %s"):format(description.records(spec),
-    spec_of(spans).reader.reads)
-  return query.new {
-    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
-    split = spec.split,
-    counts = pairing.counts, paired = pairing.events, asked = spec.asked,
-    reader = reader(inner, reads),
-  }
+  return joined_query(spec, spans, inner, "%s inside of %s")
+end
+
+---@param on perflua.Query of records
+---@param spans perflua.Query of pair() on these records, as it is
+---@return perflua.Query # of both: records, and spans as they end, with the fields of each as
+--- within() names them; a record comes after the span that it ends, and has no fields of spans
+function within.beside(on, spans)
+  local spec = spec_of(on)
+  local inner = { on = spec, spans = spec_of(spans), beside = true, filters = filters_of(spec),
+    pairing = within.joined(spec, check_within(spec, spans, {})) }
+  return joined_query(spec, spans, inner, "%s beside %s")
 end
 
 return within

@@ -42,6 +42,25 @@ function switches.off()
   }
 end
 
+-- The thread that comes to a processor, or leaves it; that of an idle one is below 0.
+local IN <const> = "args.next_pid ~= 0 and args.next_pid or -1 - cpu"
+local OUT <const> = "args.prev_pid ~= 0 and args.prev_pid or -1 - cpu"
+
+---@param wakes string[]? events that tell of wake-ups
+---@return table # pair()'s options for runs of all threads, also of idle ones: the state is
+--- "running" from the switch to a thread to the next one from it, if both are on one processor,
+--- and "woken" before it, from the first wake-up on
+function switches.processors(wakes)
+  local open, change = { { event = SWITCH, key = IN, state = "running" } }, nil
+  if wakes then
+    open[2] = { event = wakes, key = "args.pid", where = "tid ~= 0", again = "keep",
+      state = "woken" }
+    change = { event = SWITCH, key = IN, from = "woken", state = "running" }
+  end
+  return { open = open, change = change, close = { event = SWITCH, key = OUT,
+    where = "cpu == at_running.cpu", from = "running" } }
+end
+
 -- Types of the records that tell when threads leave and come, with --switch-events.
 local RECORDS <const> = { "switch", "switch_cpu_wide" }
 

@@ -117,6 +117,35 @@ describe("perflua.export of trace events", function()
       show(trace.slices))
   end)
 
+  it("draws a thread on one processor at a time, and no run across lost records", function()
+    local trace = export(switches.recording {
+      { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 0, "switch", 7, 0, 8 },
+      { 30 * US, 0, "switch", 8, 0, 7 }, { 35 * US, 1, "switch", 0, 0, 9 },
+      { 40 * US, 0, "lost" }, { 50 * US, 1, "switch", 9, 0, 7 },
+      { 60 * US, 1, "switch", 7, 0, 8 }, { 70 * US, 2, "switch", 0, 0, 8 },
+      { 80 * US, 1, "waking", 9, 8 },
+    })
+    assert.same({ "0/0 [unknown] (7) 0+10", "0/0 [unknown] (8) 10+10",
+      "0/0 not known who ran 20+50", "0/1 [unknown] (7) 40+10", "0/1 not known who ran 25+15",
+      "0/1 not known who ran 50+20", "0/2 [unknown] (8) 60+10", "7/7 cpu 0 0+10",
+      "7/7 cpu 1 40+10", "8/8 cpu 0 10+10", "8/8 cpu 2 60+10" }, show(trace.slices))
+  end)
+
+  it("draws the first wake-up of a thread that waits, where its waker is known to run",
+    function()
+    local trace = export(switches.recording {
+      { 5 * US, 1, "waking", 7, 6 }, { 10 * US, 0, "switch", 0, 0, 7 },
+      { 15 * US, 1, "switch", 0, 0, 8 }, { 20 * US, 1, "waking", 7, 8 },
+      { 30 * US, 0, "switch", 7, 1, 9 }, { 40 * US, 1, "waking", 7, 8 },
+      { 45 * US, 1, "waking", 7, 8 }, { 50 * US, 0, "switch", 9, 0, 7 },
+      { 60 * US, 0, "switch", 7, 1, 0 },
+      { 70 * US, 1, "switch", 8, 1, 0 },
+    })
+    local flow = trace.flows["wake-up 1"]
+    assert.same({ 8, 30, 40 }, { flow.s.tid, flow.s.ts, flow.f.ts })
+    assert.is_nil(trace.flows["wake-up 2"])
+  end)
+
   it("shows other samples as instants with their call chains", function()
     local b, sample = chains.recording { chains.kernel }
     b:record("comm", { pid = 7, tid = 7, comm = "before" }, { time = 1 })

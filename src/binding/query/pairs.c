@@ -9,7 +9,7 @@
  *		  n_groups = n | nil, states = { name … } | nil,
  *		  slice = ns | nil, from = ns | nil, to = ns | nil,
  *		  opened = { { i, nil, state | nil } … } | nil,
- *		  inner = i | nil, waits = b, time = i,
+ *		  inner = i | nil, beside = b, waits = b, time = i,
  *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b,
  *		  keys = { { inner = i, lost = i | nil } … },
  *		  values = { { i | "serial", of, state | nil } … },
@@ -300,12 +300,13 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	how->to = (uint64_t)integer_named(L, table, "to", -1);
 	how->cpu = optional_place(L, table, "cpu", n);
 	how->inner = optional_place(L, table, "inner", n);
+	how->beside = how->inner != PQ_NO_PLACE && flag_named(L, table, "beside");
 	/* spans inside have none inside themselves */
 	if (strcmp(name, "pairs") == 0 && how->inner == PQ_NO_PLACE)
 		how->nested = to_pairing(L, keep, table, "nested", n);
 	if (how->nested)
 		n_inner = how->nested->n_values;
-	how->waits = (how->inner != PQ_NO_PLACE || how->nested) &&
+	how->waits = (how->inner != PQ_NO_PLACE || how->nested) && !how->beside &&
 		     flag_named(L, table, "waits");
 	lua_getfield(L, table, "items_of");
 	how->items_of = lua_tointeger(L, -1) == 1 ? PQ_OF_OPEN : PQ_OF_CLOSE;

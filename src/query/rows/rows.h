@@ -109,9 +109,10 @@ struct pq_kept_value {
  * its key nor changes it, drops that span.
  *
  * A row is a span. With `inner` it is a record inside a span, from the opening record
- * (included) to the closing record (excluded). With `nested` it is a span inside a span, which
- * opens no earlier and closes no later: the same record may open both, or close both. Then all
- * sides are one group.
+ * (included) to the closing record (excluded); with `beside`, too, rows are spans, and these
+ * records, wherever they are: a record comes after the span that it closes. With `nested` it is
+ * a span inside a span, which opens no earlier and closes no later: the same record may open
+ * both, or close both. Then all sides are one group.
  */
 struct pq_pairing {
 	size_t n_sides;
@@ -121,6 +122,7 @@ struct pq_pairing {
 	const struct pq_kept_value *opened; /* [n_opened]: values for `answers` */
 	uint32_t time;
 	uint32_t inner; /* condition on records inside; PQ_NO_PLACE: rows are spans */
+	bool beside;	/* rows are spans, and the records for which `inner` holds */
 	/*
 	 * NULL, or how inner spans are paired. Places of PQ_OF_INNER are then indices into its
 	 * values.

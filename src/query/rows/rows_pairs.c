@@ -129,8 +129,8 @@ static INLINE bool end_span(struct pq_pairs *pairs, uint32_t span, const struct 
 	in_window = pq_part_first(pairs, &whole, &part);
 	if (pairs->limit != PQ_LIMIT_NONE)
 		return false;
-	is_row = how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
-		 !part.is_cut;
+	is_row = (how->inner == PQ_NO_PLACE || how->beside) && !pairs->nested &&
+		 !pairs->columns->items && !part.is_cut;
 	if (is_row && in_window && !pq_pairs_make_row(pairs, span, &part, row))
 		return false;
 	pairs->ended_serial = pq_pairs_serial(pairs, span);
@@ -349,6 +349,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 static INLINE bool end_record(struct pq_pairs *pairs, const struct pq_pair_role *role,
 			      const struct pq_value *time, struct pq_pair_row *row)
 {
+	if (role->inner && pairs->how->beside)
+		return pq_pairs_make_row(pairs, PQ_NO_SPAN, NULL, row);
 	if (role->inner)
 		return meet_inner(pairs, row);
 	/*
@@ -388,7 +390,7 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!is_lost(pairs) || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	if (role.bound && how->n_groups > 1) {
+	if (role.bound && (how->n_groups > 1 || how->beside)) {
 		pairs->left.role = role;
 		pairs->left.time = time;
 		pairs->left.group = 0;

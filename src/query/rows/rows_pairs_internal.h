@@ -320,7 +320,8 @@ static inline uint64_t pq_pairs_last_time(const struct pq_pairs *pairs, uint32_t
 
 /*
  * Makes the row of a span that ends as `part`, or (NULL: only its key is read) of the record
- * inside a span that was entered. Returns false without memory.
+ * inside a span that was entered; or (PQ_NO_SPAN) of a record beside spans. Returns false
+ * without memory.
  */
 bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
 		       struct pq_pair_row *row);

@@ -132,9 +132,12 @@ bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 {
 	const struct pq_pair_value *value = pairs->how->values;
 	struct pq_value *out = row->values;
+	bool beside = pairs->how->beside;
 
 	for (size_t i = 0; i < pairs->how->n_values; i++, value++, out++) {
-		if (value->of == PQ_OF_SPAN)
+		if (beside && (value->of == PQ_OF_INNER) != (span == PQ_NO_SPAN))
+			*out = (struct pq_value){ .type = PQ_NIL };
+		else if (value->of == PQ_OF_SPAN)
 			read_own(pairs, span, part, value->place, out);
 		else if (value->of == PQ_OF_OPEN)
 			pq_pairs_kept(pairs, span, pairs->from[i], out);
@@ -142,7 +145,7 @@ bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 			pq_pairs_read_inner(pairs, value->place, out);
 		else
 			pq_pairs_read(pairs, value->place, out);
-		if (out->type == PQ_INT)
+		if (out->type == PQ_INT || out->type == PQ_NIL)
 			continue;
 		if (value->of == PQ_OF_OPEN ?
 			    !pq_pairs_lend(pairs, out, row) :
