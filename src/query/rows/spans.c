@@ -11,22 +11,27 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 	*spans = (struct pq_spans){
 		.calls = calls,
 		.n_keys = n_keys,
-		.stride = n_keys + n_kept,
+		.n_values = n_keys + n_kept,
+		.stride = (n_keys + n_kept) * sizeof(uint32_t),
 		.first = PQ_NO_SPAN,
 		.last = PQ_NO_SPAN,
 		.closed = PQ_NO_SPAN,
 	};
 	pb_secret_make(&spans->secret);
-	return pb_map_reserve(&spans->map);
+	spans->places = calloc(spans->n_values, sizeof(*spans->places));
+	for (size_t i = 0; spans->places && i < spans->n_values; i++)
+		spans->places[i].at = (uint32_t)(i * sizeof(uint32_t));
+	return spans->places && pb_map_reserve(&spans->map);
 }
 
 void pq_spans_deinit(struct pq_spans *spans)
 {
 	spans->calls = NULL; /* objects end with the calls that know them */
 	for (size_t span = 0; spans->kinds && span < spans->n; span++)
-		pq_span_clear(spans, (uint32_t)span, 0, spans->stride);
+		pq_span_clear(spans, (uint32_t)span, 0, spans->n_values);
 	pb_map_deinit(&spans->map);
 	free(spans->words);
+	free(spans->places);
 	free(spans->kinds);
 	free(spans->states);
 	free(spans->lost);
@@ -50,7 +55,7 @@ void pq_span_clear(const struct pq_spans *spans, uint32_t span, size_t i, size_t
 		pq_span_get(spans, span, i, &value);
 		if (value.type >= PQ_TEXT)
 			pq_span_release(spans, &value);
-		spans->kinds[span * spans->stride + i].type = PQ_NIL;
+		spans->kinds[span * spans->n_values + i].type = PQ_NIL;
 	}
 }
 
@@ -61,7 +66,7 @@ static bool reserve_kinds(struct pq_spans *spans)
 
 	if (spans->kinds_room >= spans->capacity)
 		return true;
-	kinds = reallocarray(spans->kinds, spans->capacity * spans->stride, sizeof(*kinds));
+	kinds = reallocarray(spans->kinds, spans->capacity * spans->n_values, sizeof(*kinds));
 	if (!kinds)
 		return false;
 	spans->kinds = kinds;
@@ -73,8 +78,37 @@ bool pq_spans_make_kinds(struct pq_spans *spans)
 {
 	if (!reserve_kinds(spans))
 		return false;
-	for (size_t i = 0; i < spans->n * spans->stride; i++)
+	for (size_t i = 0; i < spans->n * spans->n_values; i++)
 		spans->kinds[i] = (struct pq_word_kind){ .type = PQ_INT };
+	return true;
+}
+
+bool pq_spans_widen(struct pq_spans *spans, size_t i)
+{
+	size_t stride = spans->stride, more = sizeof(uint64_t) - sizeof(uint32_t);
+	size_t end = spans->places[i].at + sizeof(uint32_t);
+	char *words = reallocarray(spans->words, spans->capacity, stride + more);
+
+	if (!words)
+		return false;
+	spans->words = words;
+	spans->stride = stride + more;
+	spans->places[i].is_wide = true;
+	for (size_t later = i + 1; later < spans->n_values; later++)
+		spans->places[later].at += (uint32_t)more;
+	/* each span moves to a later place, which the spans before it do not reach */
+	for (size_t span = spans->n; span-- > 0;) {
+		const char *from = words + span * stride;
+		char *to = words + span * spans->stride;
+		uint64_t wide;
+		uint32_t narrow;
+
+		memmove(to + end + more, from + end, stride - end);
+		memcpy(&narrow, from + end - sizeof(narrow), sizeof(narrow));
+		memmove(to, from, end - sizeof(narrow));
+		wide = narrow;
+		memcpy(to + end - sizeof(narrow), &wide, sizeof(wide));
+	}
 	return true;
 }
 
@@ -255,7 +289,7 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 
 	unlist_span(spans, span);
 	pb_map_remove(&spans->map, slot);
-	pq_span_clear(spans, span, 0, spans->stride);
+	pq_span_clear(spans, span, 0, spans->n_values);
 	spans->states[span].after = spans->closed;
 	spans->closed = span;
 }
@@ -282,8 +316,7 @@ static bool reserve_span(struct pq_spans *spans)
 {
 	if (spans->closed != PQ_NO_SPAN)
 		return true;
-	if (!pb_reserve_bytes(&spans->words, spans->n, 1, &spans->capacity,
-			      spans->stride * sizeof(*spans->words)) ||
+	if (!pb_reserve_bytes(&spans->words, spans->n, 1, &spans->capacity, spans->stride) ||
 	    !pb_reserve(spans->states, spans->n, spans->states_room))
 		return false;
 	if (spans->n_lost_bytes * 8 < spans->states_room &&
@@ -307,8 +340,8 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 		span = (uint32_t)spans->n++;
 	else
 		spans->closed = spans->states[span].after;
-	for (size_t i = 0; spans->kinds && i < spans->stride; i++)
-		spans->kinds[span * spans->stride + i].type = PQ_NIL;
+	for (size_t i = 0; spans->kinds && i < spans->n_values; i++)
+		spans->kinds[span * spans->n_values + i].type = PQ_NIL;
 	pb_map_fill(&spans->map, slot, hash, span);
 	append_span(spans, span);
 	return span;

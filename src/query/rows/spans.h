@@ -1,12 +1,15 @@
 /*
  * Open spans by key. One array holds the values of all spans: the key of each, then the kept
- * values of the record that opened it. There may be millions of spans, so a value is a word,
- * and its type lies in a second array, which is made for the first one that is not an integer.
+ * values of the record that opened it. There may be millions of spans, so a value is a word of
+ * 4 bytes, or of 8 if it was too large for one span, and its type lies in a second array, which
+ * is made for the first one that is not an integer.
  * A list links the spans in the order in which they were opened; lost spans are not in it, and
  * are found by key only. The places of closed spans are used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
+
+#include <string.h>
 
 #include "base/map.h"
 #include "query/chains/strings.h"
@@ -33,13 +36,21 @@ struct pq_word_kind {
 	uint32_t size;
 };
 
+/* The place of a word among those of a span: its offset, and whether it has 8 bytes, or 4. */
+struct pq_word_place {
+	uint32_t at;
+	bool is_wide;
+};
+
 struct pq_spans {
 	struct pq_calls *calls; /* holds the objects among values; NULL: there are none */
 	struct pb_secret secret;
 	struct pb_map map; /* numbers of open spans, by key */
 	size_t n, capacity;
-	uint64_t *words;	    /* [capacity * stride] */
-	struct pq_word_kind *kinds; /* [kinds_room * stride]; NULL: all are integers */
+	char *words;		      /* [capacity * stride] */
+	struct pq_word_place *places; /* [n_values] */
+	size_t stride;		      /* bytes of a span's words */
+	struct pq_word_kind *kinds;   /* [kinds_room * n_values]; NULL: all are integers */
 	size_t kinds_room;
 	union pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
@@ -48,10 +59,10 @@ struct pq_spans {
 	uint16_t *sources; /* [n_sources], by span: its recording; NULL: all have `source` */
 	size_t n_sources;
 	uint16_t source;
-	uint32_t first, last;  /* of the list; PQ_NO_SPAN: it is empty */
-	uint32_t closed;       /* the span that was closed last; PQ_NO_SPAN: none */
-	size_t n_lost;	       /* spans that are lost */
-	size_t n_keys, stride; /* values of a key; values of a span */
+	uint32_t first, last;	 /* of the list; PQ_NO_SPAN: it is empty */
+	uint32_t closed;	 /* the span that was closed last; PQ_NO_SPAN: none */
+	size_t n_lost;		 /* spans that are lost */
+	size_t n_keys, n_values; /* values of a key; values of a span */
 };
 
 /* Initializes *spans. Returns false without memory; call pq_spans_deinit() even then. */
@@ -62,28 +73,42 @@ void pq_spans_deinit(struct pq_spans *spans);
 /* Returns the word of the value at `i` of a span: those of its key, then the kept ones. */
 static inline uint64_t pq_span_word(const struct pq_spans *spans, uint32_t span, size_t i)
 {
-	return spans->words[span * spans->stride + i];
+	const struct pq_word_place *place = &spans->places[i];
+	const char *p = spans->words + span * spans->stride + place->at;
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (place->is_wide) {
+		memcpy(&wide, p, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, p, sizeof(narrow));
+	return narrow;
 }
 
 /* Sets *out to that value; it still belongs to the span. */
 static inline void pq_span_get(const struct pq_spans *spans, uint32_t span, size_t i,
 			       struct pq_value *out)
 {
-	size_t at = span * spans->stride + i;
+	const struct pq_word_kind *kind;
 
 	out->type = PQ_INT;
-	out->u = spans->words[at];
+	out->u = pq_span_word(spans, span, i);
 	if (!spans->kinds)
 		return;
-	out->type = spans->kinds[at].type;
-	out->id = spans->kinds[at].id;
-	out->size = spans->kinds[at].size;
+	kind = &spans->kinds[span * spans->n_values + i];
+	out->type = kind->type;
+	out->id = kind->id;
+	out->size = kind->size;
 	if (sizeof(out->p) < sizeof(out->u) && (out->type == PQ_TEXT || out->type == PQ_EVENT))
-		out->p = (const char *)(uintptr_t)spans->words[at];
+		out->p = (const char *)(uintptr_t)out->u;
 }
 
 /* Makes spans->kinds. Returns false without memory. */
 bool pq_spans_make_kinds(struct pq_spans *spans);
+
+/* Makes the words at `i` of all spans wide. Returns false without memory. */
+bool pq_spans_widen(struct pq_spans *spans, size_t i);
 
 /*
  * Sets that value, which the span then owns; the one before is not released. Returns false
@@ -92,13 +117,24 @@ bool pq_spans_make_kinds(struct pq_spans *spans);
 static inline bool pq_span_set(struct pq_spans *spans, uint32_t span, size_t i,
 			       const struct pq_value *value)
 {
-	size_t at = span * spans->stride + i;
+	const struct pq_word_place *place = &spans->places[i];
+	uint64_t word = value->type == PQ_NIL ? 0 : pq_bits(value);
+	uint32_t narrow = (uint32_t)word;
+	char *p;
 
 	if (value->type != PQ_INT && !spans->kinds && !pq_spans_make_kinds(spans))
 		return false;
-	spans->words[at] = pq_bits(value);
+	if (narrow != word && !place->is_wide && !pq_spans_widen(spans, i))
+		return false;
+	p = spans->words + span * spans->stride + place->at;
+	if (place->is_wide)
+		memcpy(p, &word, sizeof(word));
+	else
+		memcpy(p, &narrow, sizeof(narrow));
 	if (spans->kinds)
-		spans->kinds[at] = (struct pq_word_kind){ value->type, value->id, value->size };
+		spans->kinds[span * spans->n_values + i] = (struct pq_word_kind){ value->type,
+										  value->id,
+										  value->size };
 	return true;
 }
 
