@@ -26,6 +26,7 @@ local chrome = { name = "chrome", most = profile.STRING,
 local TOO_LARGE <const> = "tracepoints keep their times, as do switches of streams, and take "
   .. "more than the %s of --max-size: choose fewer, as with --time, or a larger size"
 local EVENT <const> = 1000 -- bytes that are drawn of a sample, at most in most traces
+local COUNTS <const> = { names = true, order = true } -- what a pass before finds
 local KEYS <const> = { "event", "pid", "tid", "comm", "cpu" } -- what tells samples apart
 
 -- Returns the events of a query whose samples the core writes, and the others.
@@ -61,7 +62,7 @@ function chrome.readings(query)
   if others[1] then
     local samples = plain[1] and query:where { event = others } or query
     list[#list + 1] = { query = trace_events.selected(samples) }
-    list[1].needs_counts = spec_of(query).file.size ~= nil
+    list[1].counts = spec_of(query).file.size and COUNTS or nil
   end
   return list
 end
@@ -116,7 +117,7 @@ local function find_least(query, most)
   local spec = spec_of(query)
   local plain, others = split_events(spec)
   if not (others[1] and spec.file.size) then return nil end
-  local counted = core.count(spec.file, { order = true }).events
+  local counted = core.count(spec.file, COUNTS).events
   if count_samples(counted, spec.scope:events()) * EVENT <= most then return nil end
   local trace = measured_trace.new(spec.file, most)
   trace:draw(plain[1] and query:where { event = others } or query)

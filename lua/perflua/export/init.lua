@@ -106,9 +106,11 @@ end
 ---@param query perflua.Query
 ---@param format table
 ---@param options table as for export.write()
----@return {query: perflua.Query, keys: table[]?, columns: table[]?, needs_times: boolean?}[]
+---@return {query: perflua.Query, keys: table[]?, columns: table[]?, needs_times: boolean?,
+--- counts: table?}[]
 --- # what is read, for explain(): values of a query that selects some; groups by keys, where
---- there are such; needs_times: a pass before finds the first and the last time
+--- there are such; needs_times: a pass before finds the first and the last time; counts: one
+--- that counts records finds these
 function export.readings(query, format, options)
   export.check(query, format, options)
   return format.readings(query, options)

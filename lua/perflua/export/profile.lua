@@ -45,6 +45,9 @@ profile.formats = {
 
 local KEYS <const> = { "event", "pid", "tid", "comm" }
 
+-- The pass that counts records finds these for the two after it, one of them in time order.
+local COUNTS <const> = { names = true, order = true }
+
 -- Returns when the samples of a query begin, in ns since 1970, and how long they take; nil
 -- where the recording does not say what its times are on the wall clock.
 local function wall_times(spec)
@@ -186,6 +189,7 @@ function profile.readings(format, query, options)
   local list = { { query = query, keys = keys, columns = columns } }
   if format.name == "perfetto" then
     list[2] = require("perflua.export.sched").reading(query)
+    list[1].counts = list[2] and spec_of(query).file.size and COUNTS or nil
   end
   return list
 end
@@ -206,6 +210,9 @@ function profile.export(format, query, out, options)
     usage_error("export: samples have neither a call chain nor an address")
   end
   options = with_timeline(format, spec.scope, options)
+  if profile.readings(format, query, options)[1].counts then
+    errors.guard(core.count, spec.file, COUNTS)
+  end
   local description, counted = describe(query, format, options)
   local events, made = engine.groups(spec, description)
   if format.one_event then check_events(format.name, spec.file, events) end

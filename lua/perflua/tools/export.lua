@@ -198,8 +198,8 @@ function tool.explain(file, args, format, other)
   local found = {}
   if counts then parts[1], found = explained.counts(file, { names = true }) end
   for _, reading in ipairs(export.readings(query, format, options)) do
-    if reading.needs_counts then
-      parts[#parts + 1], found = explained.counts(file, { order = true })
+    if reading.counts then
+      parts[#parts + 1], found = explained.counts(file, reading.counts)
     end
     if reading.needs_times then parts[#parts + 1] = explained.times(file) end
     parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } },
