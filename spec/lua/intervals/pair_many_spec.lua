@@ -45,6 +45,25 @@ describe("pair() of many records", function()
     end
   end)
 
+  it("keeps values of open spans where later ones are larger", function()
+    local rows, addrs = {}, { 1, 5, 0xffffffff, 3, 1 << 32, 7, -1, 9, 1 << 63, 2 }
+    for i, addr in ipairs(addrs) do
+      rows[i] = { "open", i, i > 5 and 1 << 40 | i or i, addr }
+    end
+    for i in ipairs(addrs) do rows[#rows + 1] = { "close", i, (1 << 41) + i } end
+    local answers = {}
+    for i, key in ipairs { "tid", "(tid - 4) * 2000000000" } do
+      local spans, file = spanned.pair(rows, { open = "open", close = "close", key = key })
+      answers[i] = spans:select("tid", "start", "addr", "key"):collect()
+      file:close()
+    end
+    for i, addr in ipairs(addrs) do
+      local start = i > 5 and 1 << 40 | i or i
+      assert.same({ i, start, addr, i }, answers[1][i])
+      assert.same({ i, start, addr, (i - 4) * 2000000000 }, answers[2][i])
+    end
+  end)
+
   it("keeps long texts of open spans", function()
     local b, events = spanned.builder()
     for i = 1, 40 do

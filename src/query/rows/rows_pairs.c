@@ -361,21 +361,45 @@ static INLINE bool end_record(struct pq_pairs *pairs, const struct pq_pair_role 
 	return true;
 }
 
+/*
+ * Does what is left of the current record, as the sides of the groups from `group` on. Where it
+ * made a row, the rest is left to pq_pairs_go_on(). Returns false as pq_waiting_hold() does.
+ */
+static INLINE bool meet_groups(struct pq_pairs *pairs, const struct pq_pair_role *role,
+			       const struct pq_value *time, uint32_t group,
+			       struct pq_pair_row *row)
+{
+	uint32_t sides = (role->sides[PQ_CLOSES] | role->sides[PQ_CHANGES] |
+			  role->sides[PQ_OPENS]) &
+			 pairs->from_group[group];
+
+	for (; sides && group < pairs->how->n_groups; group++) {
+		uint32_t own = pairs->of_group[group];
+
+		if (!(sides & own))
+			continue;
+		sides &= ~own;
+		if (!meet_group(pairs, role, own, time, row))
+			return false;
+		if (row->made || pairs->ended.left != PQ_LEFT_NONE) {
+			if (!sides && !role->inner)
+				break;
+			pairs->left.role = *role;
+			pairs->left.time = *time;
+			pairs->left.group = group + 1;
+			return true;
+		}
+	}
+	return end_record(pairs, role, time, row);
+}
+
 bool pq_pairs_go_on(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pair_role role = pairs->left.role;
 	const struct pq_value time = pairs->left.time;
 
-	while (pairs->left.group < pairs->how->n_groups) {
-		uint32_t group = pairs->of_group[pairs->left.group++];
-
-		if (!meet_group(pairs, &role, group, &time, row))
-			return false;
-		if (row->made || pairs->ended.left != PQ_LEFT_NONE)
-			return true;
-	}
 	pairs->left.role.bound = NULL;
-	return end_record(pairs, &role, &time, row);
+	return meet_groups(pairs, &role, &time, pairs->left.group, row);
 }
 
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
@@ -390,12 +414,8 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!is_lost(pairs) || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	if (role.bound && (how->n_groups > 1 || how->beside)) {
-		pairs->left.role = role;
-		pairs->left.time = time;
-		pairs->left.group = 0;
-		return pq_pairs_go_on(pairs, row);
-	}
+	if (role.bound && (how->n_groups > 1 || how->beside))
+		return meet_groups(pairs, &role, &time, 0, row);
 	if (role.bound && !meet_group(pairs, &role, UINT32_MAX, &time, row))
 		return false;
 	return end_record(pairs, &role, &time, row);

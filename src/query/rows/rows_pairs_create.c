@@ -95,7 +95,7 @@ static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *c
 	return how->inner == PQ_NO_PLACE || asks_event(columns, columns->nodes[how->inner]);
 }
 
-/* Sets of_group, and which sides share tests and keys. */
+/* Sets of_group and from_group, and which sides share tests and keys. */
 static void number_sides(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
@@ -113,6 +113,9 @@ static void number_sides(struct pq_pairs *pairs)
 		pairs->known[i].test = (uint8_t)test;
 		pairs->known[i].key = (uint8_t)key;
 	}
+	for (size_t group = how->n_groups; group-- > 0;)
+		pairs->from_group[group] = pairs->from_group[group + 1] |
+					   pairs->of_group[group];
 }
 
 static struct pq_pairs *create_pairs(const struct pq_pairing *how,
@@ -157,14 +160,17 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->opened = calloc(n, sizeof(*pairs->opened));
 	pairs->key = calloc(how->n_keys + 1, sizeof(*pairs->key));
 	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
+	pairs->states = calloc(how->n_states + 1, sizeof(*pairs->states));
 	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
 	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
 	pairs->n_sources = columns->fields->session->n_files + 1; /* rec->source may be 0 */
 	pairs->last_times = calloc(pairs->n_sources, sizeof(*pairs->last_times));
 	if (pairs->kept && pairs->inner && pairs->from && pairs->opened_from && pairs->opened &&
-	    pairs->key && pairs->args && pairs->ended.kept && pairs->ended.close &&
-	    pairs->last_times) {
+	    pairs->key && pairs->args && pairs->states && pairs->ended.kept &&
+	    pairs->ended.close && pairs->last_times) {
 		keep_columns(pairs);
+		for (size_t i = 0; i < how->n_states; i++)
+			pairs->states[i] = how->states[i];
 		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls) &&
 		    create_nested(pairs))
 			return pairs;
@@ -208,6 +214,7 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	free(pairs->opened);
 	free(pairs->key);
 	free(pairs->args);
+	free(pairs->states);
 	for (size_t i = 0; pairs->last_times && i < pairs->n_sources; i++)
 		free(pairs->last_times[i].by_cpu);
 	free(pairs->last_times);

@@ -104,6 +104,8 @@ struct pq_pairs {
 	struct pq_value *opened;    /* [how->n_opened]: values of the span that is tested */
 	struct pq_value *key;	    /* [how->n_keys]: key of the current record */
 	struct pq_value *args;	    /* arguments of how->ended */
+	struct pq_value *states;    /* [how->n_states]: their names, short ones with numbers */
+	bool has_names;		    /* these were numbered */
 	struct pq_pairs *nested;    /* inner spans; NULL: rows are spans or inner records */
 	struct pq_value *inner_row; /* [nested->how->n_values]: the nested span that ended */
 	uint64_t ended_serial;	    /* serial number of the span that ended last */
@@ -139,7 +141,8 @@ struct pq_pairs {
 	bool by_event;	  /* conditions ask nothing but the type and the event */
 	uint64_t n_met;	  /* number of the current record */
 	uint64_t unkeyed; /* number of the last record without a key or time */
-	uint32_t of_group[PQ_MOST_SIDES]; /* sets of sides */
+	uint32_t of_group[PQ_MOST_SIDES];	/* sets of sides */
+	uint32_t from_group[PQ_MOST_SIDES + 1]; /* those of a group and the later ones */
 	/*
 	 * what was read of the current record: of each side its test, and one key;
 	 * sides with the same test, or the same key, share that of the first of them
@@ -221,13 +224,17 @@ static inline bool pq_pairs_own(struct pq_pairs *pairs, struct pq_value *value,
 	return true;
 }
 
-/* Prepares a value that a span owns for a row. Returns false without memory. */
+/*
+ * Prepares a value that a span owns for a row: a text with a number is valid in all rows.
+ * Returns false without memory.
+ */
 static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
 				 struct pq_pair_row *row)
 {
 	if (value->type == PQ_OBJECT && pairs->calls)
 		pairs->calls->lend(pairs->calls, value);
-	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
+	return value->type != PQ_TEXT || value->id ||
+	       pq_row_texts_add(row->texts, row->known, value);
 }
 
 /* Returns true if spans may be cut. */

@@ -57,11 +57,29 @@ static inline bool own_value(struct pq_pairs *pairs, uint32_t span, size_t i,
 	return false;
 }
 
+/* Numbers the names of states. Returns false without memory. */
+static bool number_states(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	pairs->has_names = true;
+	for (size_t i = 0; i < pairs->how->n_states; i++) {
+		struct pq_value name = pairs->how->states[i];
+
+		if (!pq_row_texts_add(row->texts, row->known, &name))
+			return false;
+		if (name.id)
+			pairs->states[i] = name;
+	}
+	return true;
+}
+
 uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
 			    struct pq_pair_row *row)
 {
-	uint32_t span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
+	uint32_t span;
 
+	if (!pairs->has_names && !number_states(pairs, row))
+		return PQ_NO_SPAN;
+	span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
 	if (span == PQ_NO_SPAN)
 		return span;
 	for (size_t i = 0; i < pairs->how->n_keys; i++) {
@@ -94,9 +112,12 @@ bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_
 	for (size_t i = pairs->n_opening; i < pairs->n_kept; i++)
 		if (!pq_span_set(&pairs->spans, span, n_keys + i, &absent))
 			return false;
+	if (!pairs->how->n_states)
+		return pq_opening_keep(pairs, span);
 	return pq_phases_begin(pairs, span, side->state, time->u) &&
-	       pq_pairs_enter_state(pairs, span, side->state, row) &&
-	       pq_opening_keep(pairs, span);
+	       (pairs->n_opening == pairs->n_kept ||
+		pq_pairs_enter_state(pairs, span, side->state, row)) &&
+	       (!pairs->columns->items || pq_opening_keep(pairs, span));
 }
 
 bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
@@ -122,6 +143,10 @@ static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct p
 {
 	if (pq_is_key(pairs->how, place))
 		pq_span_get(&pairs->spans, span, place - PQ_SPAN_KEY, out);
+	else if (place == PQ_SPAN_DURATION && part->has_stop)
+		*out = (struct pq_value){ .type = PQ_INT, .u = part->to - part->from };
+	else if (place == PQ_SPAN_SO_FAR && part->has_stop)
+		*out = (struct pq_value){ .type = PQ_NIL };
 	else
 		pq_part_value(pairs, span < pairs->n_phases ? &pairs->phases[span] : NULL, 0,
 			      part, place, out);
@@ -147,7 +172,7 @@ bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 			pq_pairs_read(pairs, value->place, out);
 		if (out->type == PQ_INT || out->type == PQ_NIL)
 			continue;
-		if (value->of == PQ_OF_OPEN ?
+		if (value->of == PQ_OF_OPEN || value->of == PQ_OF_SPAN ?
 			    !pq_pairs_lend(pairs, out, row) :
 			    out->type == PQ_TEXT &&
 				    !pq_row_texts_add(row->texts, row->known, out))

@@ -17,8 +17,6 @@ bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint
 {
 	struct pq_phases *phases;
 
-	if (!pairs->how->n_states)
-		return true;
 	if (span >= pairs->n_phases &&
 	    !pb_extend(pairs->phases, pairs->n_phases, (size_t)span + span / 8 + 16))
 		return false;
@@ -159,7 +157,7 @@ void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases,
 		*out = (struct pq_value){ .type = PQ_BOOL, .u = part->is_cut };
 		return;
 	case PQ_SPAN_STATE:
-		*out = pairs->how->states[last_state(phases, first, part)];
+		*out = pairs->states[last_state(phases, first, part)];
 		return;
 	default:
 		out->u = time_in(phases, first, part, state);
