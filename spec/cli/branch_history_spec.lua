@@ -217,4 +217,20 @@ describe("perflua report --branch-history", function()
       end
     end
   end)
+
+  -- as in what perf 6.1 and 7.3 draw of a real recording of --call-graph lbr
+  it("begins call stacks of branches as the version of perf does", function()
+    local b = builder.new()
+    local event = b:event { ids = { 1 }, branch_sample_type = { "user", "call_stack" },
+      sample_type = { "ip", "tid", "time", "callchain", "branch_stack" } }
+    b:sample(event, { ip = 0x500110, pid = 7, tid = 7, time = 1, misc = 2,
+      callchain = { -128, 0x7fff0010, -512, 0x500110, 0x500010 },
+      branch_stack = { { from = 0x500010, to = 0x500100 } } })
+    local path = b:write()
+    for as, first in pairs { ["6.1"] = "0x500100", ["7.3"] = "0x500110" } do
+      local text = run.perflua { "report", "-q", "--as", as, "--no-branch-stack",
+        "--no-children", "-g", "address,folded", path }.out
+      assert.matches("100.00% 0x7fff0010;" .. first .. ";0x500010\n", text, 1, true)
+    end
+  end)
 end)

@@ -36,6 +36,26 @@ local all = {
     branches = true },
   { "--no-branch-stack", branches = true }, { "--mem-mode", memory = true },
   { "--mem-mode -s mem,snoop,tlb,locked", memory = true }, { "-s local_weight", memory = true },
+  { "--mem-mode -F overhead,op,cache,memory,snoop,dtlb,comm", memory = true },
+  { "-s comm -F +weight", memory = true }, { "-s weight", memory = true },
+  { "-F overhead,weight1,weight2,comm", memory = true },
+  { "--branch-history", branches = true },
+  { "--branch-history --no-children", branches = true },
+  { "--total-cycles", branches = true }, { "-b -s symbol_from,symbol_to", branches = true },
+  { "-b -s addr_from,addr_to", branches = true },
+  { "-b -s srcline_from,srcline_to", branches = true }, { "-b -s symbol", branches = true },
+  { "-g branch", branches = true, chains = true }, { "--stitch-lbr -g caller", branches = true,
+    chains = true }, { "-g address --no-children", chains = true },
+  { "-g srcline --no-children", chains = true }, { "-g caller,address", chains = true },
+  { "-U -g caller", chains = true }, { "--hierarchy -g caller --no-children", chains = true },
+  { "--hierarchy --no-children -s comm,dso,sym --percent-limit 2" },
+  { "--percentage absolute -d perf -s sym" }, { "--percentage relative -d perf -s sym" },
+  { "-F overhead_sys,overhead_us,comm" }, { "-F overhead_children,overhead,sym" },
+  { "-s tgid,tid" }, { "-s cpu,socket" }, { "-T -s comm" }, { "-S main" },
+  { "--raw-trace -s trace" }, { "-s trace" }, { "-s comm_nodigit" }, { "-w 10,20 -s comm,dso" },
+  { "--no-children -s srcline" }, { "--no-children -s srcfile" }, { "-s cgroup,cgroup_id" },
+  { "--latency" }, { "--latency -s comm" }, { "-s parallelism" }, { "--parallelism 2-64" },
+  { "--switch-on sched:sched_switch" },
 }
 
 local collected = {
@@ -51,15 +71,19 @@ local collected = {
   "Akshay1Dhumal__numatop/perf.data",
 }
 
--- Returns the lines of a command that are compared, and a file with them.
+-- Returns the lines of a command that are compared, a file with them, and whether it succeeded.
 local function read_lines(command)
-  local text = files.output(command .. " 2>/dev/null")
+  local text, ok = files.output(command .. " 2>/dev/null")
   local list = {}
   for line in text:gmatch "[^\n]+" do
     line = line:gsub("%s+", " "):gsub(" $", "")
+    -- the column of instructions per cycle, which perf has also where it tells nothing
+    if command:find("symbol", 1, true) then
+      line = line:gsub(" %-$", ""):gsub(" 0%.00 %[ *0%.0%%%]$", "")
+    end
     if line ~= "" and not line:find "^#" then list[#list + 1] = line end
   end
-  return list, files.temporary(table.concat(list, "\n") .. "\n")
+  return list, files.temporary(table.concat(list, "\n") .. "\n"), ok
 end
 
 local function count_common(ours, theirs)
@@ -71,14 +95,16 @@ local function count_common(ours, theirs)
   return n
 end
 
--- Returns the lines of perf, those that are equal in their order, and those equal elsewhere.
+-- Returns the number of lines of perf, of those that are equal in their order, and of those
+-- equal elsewhere; of a report that is refused, 0.
 local function compare(path, options, symbols)
   local quoted = files.quote(path)
   local theirs, first = read_lines(("timeout 120 %s report --stdio %s %s -f -i %s"):format(
     PERF, symbols, options, quoted))
   if #theirs == 0 then return 0, 0, 0 end
-  local ours, second = read_lines(("timeout 120 %s report %s %s --as %s %s"):format(
+  local ours, second, ok = read_lines(("timeout 120 %s report %s %s --as %s %s"):format(
     os.getenv "PERFLUA" or "build/perflua", symbols, options, VERSION, quoted))
+  if not ok then return 0, 0, 0 end
   local different, n = files.output(("diff %s %s"):format(first, second)), 0
   for _ in different:gmatch "\n<" do n = n + 1 end
   if different:find "^<" then n = n + 1 end
@@ -113,8 +139,8 @@ local function record()
   local list = {}
   local function add(options, command)
     local path = files.temporary()
-    local _, ok = files.output(("%s record -q -N --no-bpf-event -o %s %s -- %s 2>&1")
-      :format(PERF, path, options, command))
+    local _, ok = files.output(("perf record -q -N --no-bpf-event -o %s %s -- %s 2>&1")
+      :format(path, options, command))
     if ok then list[#list + 1] = path else print("not recorded: " .. options) end
   end
   local busy = "sh -c 'ls -lR /usr/share >/dev/null; gzip -c /usr/bin/perf | cksum >/dev/null'"
@@ -123,6 +149,7 @@ local function record()
   add("-a -F 499 -g", busy)
   add("-a -e sched:sched_switch,sched:sched_wakeup", busy)
   add("-e '{cpu-clock,page-faults}' -F 499", busy)
+  add("--switch-events -F 499 -g", busy)
   return list
 end
 

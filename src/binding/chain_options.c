@@ -49,10 +49,10 @@ static const regex_t *compile(lua_State *L, const char *field, regex_t *regex)
 }
 
 /*
- * core.set_chain_options(file, {parent =, root =, from_caller =, lbr_depth =, branches =,
- * max_frames =, inlined =}): the functions that the field `parent` looks for in call chains,
- * and those that call chains of reports begin with; the others: see struct ps_chain_options.
- * Nothing may have been looked up before.
+ * core.set_chain_options(file, {parent =, root =, from_caller =, lbr_depth =, lbr_leaf =,
+ * branches =, max_frames =, inlined =}): the functions that the field `parent` looks for in
+ * call chains, and those that call chains of reports begin with; the others: see struct
+ * ps_chain_options. Nothing may have been looked up before.
  */
 int pl_set_chain_options(lua_State *L)
 {
@@ -87,13 +87,15 @@ int pl_set_chain_options(lua_State *L)
 	options->made.from_caller = lua_toboolean(L, -1);
 	lua_getfield(L, 2, "lbr_depth");
 	options->made.lbr_depth = (uint32_t)luaL_optinteger(L, -1, 0);
+	lua_getfield(L, 2, "lbr_leaf");
+	options->made.lbr_leaf = lua_toboolean(L, -1);
 	lua_getfield(L, 2, "branches");
 	options->made.branches = (enum ps_branches)luaL_checkoption(L, -1, "none", orders);
 	lua_getfield(L, 2, "max_frames");
 	options->made.max_frames = (uint32_t)luaL_optinteger(L, -1, 0);
 	lua_getfield(L, 2, "inlined");
 	options->made.inlined = (enum ps_inlined)luaL_checkoption(L, -1, "none", inlined);
-	lua_pop(L, 5);
+	lua_pop(L, 6);
 	if (lua_getiuservalue(L, 1, PL_FILE_SYMBOLS) != LUA_TTABLE) {
 		lua_newtable(L);
 		lua_pushvalue(L, -1);

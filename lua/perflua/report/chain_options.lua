@@ -37,6 +37,7 @@ function chain_options.of(file, settings)
     options.lbr_depth = lbr_depth(file)
   end
   if asked.is_exact then
+    options.lbr_leaf = perf_text.has(file, "lbr_leaf")
     options.max_frames = query.max_stack
     options.inlined = query.without_inlined and "none"
       or perf_text.has(file, "inlined_always") and "all" or "unwound"

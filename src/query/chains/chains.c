@@ -229,14 +229,16 @@ static uint32_t resolve_address(struct pq_chains *c, struct pq_looked *looked)
 
 /*
  * Returns true if the first frame of a call chain stands for ip. A call stack of branches
- * begins where the latest call went to, in the function that ip is in.
+ * begins where the latest call went to, in the function that ip is in; where frames are
+ * addresses, these are two.
  */
 static bool is_own_frame(const struct pq_looked *looked, const struct pd_record *rec,
 			 const struct pd_frame *frame)
 {
 	return frame->mode == looked->own.mode &&
 	       (frame->ip == looked->own.ip ||
-		(frame->mode == PD_CPUMODE_USER && pm_has_lbr_stack(rec)));
+		(frame->mode == PD_CPUMODE_USER && looked->kind != PQ_CHAIN_EXACT &&
+		 pm_has_lbr_stack(rec)));
 }
 
 /*
@@ -276,11 +278,17 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	struct pd_frame frame;
 	struct walk walk;
 	size_t n = 0, from;
+	/* the user's part is to begin with ip */
+	bool has_leaf = pm_has_lbr_stack(rec) && looked->own.mode == PD_CPUMODE_USER &&
+			pm_has_lbr_leaf(looked->resolver);
 
 	walk_init(&walk, raw, rec);
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
-		if (walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame))
+		if ((walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame)) ||
+		    (has_leaf && frame.mode == PD_CPUMODE_USER)) {
+			has_leaf = false;
 			frame = looked->own;
+		}
 		if (has_inlined(inlined, &frame))
 			n += pq_frames_at(c, looked, &frame, numbers + n, PM_MAX_FRAMES - n);
 		else
