@@ -68,8 +68,8 @@ describe("perflua report -b", function()
     for keys, expected in pairs {
       mispredict = { "20.00% 1 N/A", "20.00% 1 Y", "60.00% 3 N" },
       ["in_tx,abort"] = { "20.00% 1 T .", "40.00% 2 . .", "40.00% 2 . A" },
-      ["pid,dso_from"] = { "20.00% 1 7 [kernel.kallsyms]", "20.00% 1 7 [unknown]",
-        "60.00% 3 7 prog" },
+      ["pid,dso_from"] = { "20.00% 1 7:prog [kernel.kallsyms]", "20.00% 1 7:prog [unknown]",
+        "60.00% 3 7:prog prog" },
       cycles = { "20.00% 1 3", "80.00% 4 -" },
       addr_to = { "20.00% 1 [.] 0x0000000000001012", "20.00% 1 [H] 0000000000000000",
         "20.00% 1 [k] 0xffffffff81000100", "40.00% 2 [.] 0x0000000000001010" },
@@ -187,6 +187,22 @@ describe("perflua report -b", function()
       branch_stack = { { from = 0x400010, to = 0x400020 } } })
     assert.are.same({ "100.00% 1 [JIT] tid 7 [JIT] tid 7" },
       rows_of(report(b:write(), "-s", "dso_from,dso_to")))
+  end)
+
+  it("has rows of threads, and no column for the one command that is asked for", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "branch_stack" },
+      branch_sample_type = 1 }
+    for tid, comm in pairs { [7] = "main", [8] = "other" } do
+      b:record("comm", { pid = 7, tid = tid, comm = comm })
+      b:sample(event, { ip = 1, pid = 7, tid = tid, branch_stack = { { from = 1, to = 2 } } })
+    end
+    local threads = b:write()
+    assert.are.same({ "50.00% 1 7:main", "50.00% 1 8:other" },
+      rows_of(report(threads, "-s", "pid")))
+    local out = report(threads, "-s", "comm,dso_to", "--comm", "main")
+    assert.matches("^# comm: main\n", out)
+    assert.are.same({ "50.00% 1 [unknown]" }, rows_of(out))
   end)
 
   it("refuses a recording without branches, and callers", function()

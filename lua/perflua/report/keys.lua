@@ -27,7 +27,7 @@ end
 local function keys_of_branches(prepared)
   local list = {}
   for i, field in ipairs(prepared.fields) do
-    list[i] = { name = field.name, of = field.of, other = field.other, at = i }
+    list[i] = { name = field.name, of = field.of, ref = field.ref, other = field.other, at = i }
   end
   for _, key in ipairs(keys.beside(prepared.fields)) do
     list[#list + 1] = { name = key.name, of = key.name, at = #list + 1 }

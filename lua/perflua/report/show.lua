@@ -84,8 +84,9 @@ local function elided_of(report, shown)
   for _, key in ipairs(report.keys) do
     if not key.hidden and key.name ~= "cpumode" then
       local is_chosen = key.name == "comm"
-        or not report.has_callers and (key.name == "dso" or key.name == "symbol")
-      local value = is_chosen and not report.branches and shown[key.name]
+        or not (report.has_callers or report.branches)
+          and (key.name == "dso" or key.name == "symbol")
+      local value = is_chosen and shown[key.name]
       elided[key.name] = value and not value:find(",", 1, true) and value or nil
       n = n + (elided[key.name] and 0 or 1)
     end
