@@ -36,7 +36,7 @@ local modules = {
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit",
-    "asked bundle code dso find identify internal load memo source symbols" },
+    "asked bundle code dso find internal load memo proof source symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "pack", "base symbols symbols/jit symbols/lines", "pack text" },
   { "disasm", "base", "disasm" },

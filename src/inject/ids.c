@@ -6,7 +6,7 @@
 
 #include "internal.h"
 #include "perfdata/format/format.h"
-#include "symbols/identify.h"
+#include "symbols/proof.h"
 #include "write/edit.h"
 
 #define HEADER	  8

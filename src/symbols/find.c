@@ -10,7 +10,7 @@
 
 #include "dso.h"
 #include "internal.h"
-#include "module.h"
+#include "kernel.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/file.h"
 

@@ -1,4 +1,8 @@
-/* Symbols of a binary, which are loaded when one of its addresses is looked up. */
+/*
+ * Symbols of a binary, which are loaded when one of its addresses is looked up: load.c loads
+ * those of files that processes mapped, of the vdso, of code made at run time (jitdumps, perf
+ * maps) and of BPF programs, kernel.c those of the kernel and its modules.
+ */
 #ifndef PERFLUA_SYMBOLS_LOAD_H
 #define PERFLUA_SYMBOLS_LOAD_H
 
@@ -62,5 +66,12 @@ size_t ps_dso_symbols(const struct ps_dso *dso);
  * address.
  */
 bool ps_dso_elf_address(struct ps_dso *dso, uint64_t address, uint64_t *elf_address);
+
+/*
+ * Return the version of elfutils, and whether names of C++ and Rust can be demangled, as of the
+ * build.
+ */
+const char *ps_elfutils_version(void);
+bool ps_can_demangle(void);
 
 #endif

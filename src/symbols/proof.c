@@ -2,6 +2,7 @@
 #include "proof.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,12 @@
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_placing.h"
 #include "symbols/elf/file.h"
-#include "internal.h"
 #include "symbols/elf/text.h"
+#include "find.h"
+#include "internal.h"
+#include "kallsyms.h"
+#include "kernel.h"
+#include "load.h"
 
 #define OTHER_SYSTEM                                                                    \
 	"its build-id was not recorded, and nothing proves that the recording is from " \
@@ -184,7 +189,7 @@ bool ps_is_proven(const struct ps_dso *dso, struct ps_doubt *doubt)
 		return doubt_system(dso, doubt);
 	if (dso->id.kind == PS_USER)
 		return is_proven_file(dso, doubt);
-	/* of the running kernel: see ps_load_vdso() */
+	/* of the running kernel: see load_vdso() */
 	if (dso->id.kind == PS_VDSO)
 		return true;
 	return ps_store_is_here(dso->store) || doubt_system(dso, doubt);
@@ -200,4 +205,71 @@ bool ps_check_proof(struct ps_dso *dso)
 	if (*doubt.found)
 		ps_dso_tried(dso, doubt.path, "recorded path", doubt.found);
 	return false;
+}
+
+static const struct ps_build_id none;
+
+static struct ps_build_id identify_file(const struct ps_dso *dso, const char **reason)
+{
+	struct ps_doubt doubt;
+
+	if (!ps_is_proven(dso, &doubt)) {
+		*reason = doubt.reason;
+		return none;
+	}
+	*reason = "no file with a build-id is at its path";
+	return ps_wanted_build_id(dso);
+}
+
+/* Reads the build-id of "[module]", which the running kernel has loaded. */
+static struct ps_build_id identify_loaded(const char *module)
+{
+	struct ps_build_id id = none;
+	char path[NAME_MAX + 64];
+
+	snprintf(path, sizeof(path), "/sys/module/%.*s/notes/.note.gnu.build-id",
+		 (int)strcspn(module + 1, "]/"), module + 1);
+	return ps_read_notes(path, &id) ? id : none;
+}
+
+/* Identifies a part of the kernel by that which its symbols were read from. */
+static struct ps_build_id identify_system(struct ps_dso *dso, const char **reason)
+{
+	struct ps_build_id id = none;
+	struct ps_elf elf;
+
+	if (!ps_dso_load(dso)) {
+		*reason = dso->reason;
+		return none;
+	}
+	*reason = "nothing with a build-id was found for it";
+	if (dso->packed)
+		return none;
+	if (dso->kallsyms)
+		return dso->kallsyms->running && ps_read_notes(PS_KERNEL_NOTES, &id) ? id :
+										       none;
+	if (dso->id.kind == PS_MODULE && dso->list)
+		return identify_loaded(dso->short_name);
+	if (ps_elf_open(&elf, dso->store->options.symfs, dso->path, reason)) {
+		id = elf.build_id;
+		ps_elf_close(&elf);
+	}
+	return id;
+}
+
+struct ps_build_id ps_dso_identify(struct ps_dso *dso, const char **reason)
+{
+	*reason = NULL;
+	if (dso->id.build_id.size)
+		return dso->id.build_id;
+	switch (dso->id.kind) {
+	case PS_USER:
+		return identify_file(dso, reason);
+	case PS_KERNEL:
+	case PS_MODULE:
+	case PS_VDSO:
+		return identify_system(dso, reason);
+	default:
+		return none;
+	}
 }

@@ -20,11 +20,4 @@
 #include "store.h"
 #include "symbols/elf/table.h"
 
-/*
- * Return the version of elfutils, and whether names of C++ and Rust can be demangled, as of the
- * build.
- */
-const char *ps_elfutils_version(void);
-bool ps_can_demangle(void);
-
 #endif

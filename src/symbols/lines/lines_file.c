@@ -10,7 +10,6 @@
 #include "symbols/internal.h"
 #include "symbols/load.h"
 #include "lines.h"
-#include "lines_image.h"
 
 struct search {
 	struct ps_debug *debug;

@@ -1,4 +1,4 @@
-#include "lines_functions.h"
+#include "lines_units.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "lines_image.h"
+#include "lines_file.h"
 
 #include <errno.h>
 #include <gelf.h>
