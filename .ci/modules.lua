@@ -16,16 +16,16 @@ end
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
   { "base", "",
-    "arena columns cursor hash helpers id_map map outcome pattern producer progress radix "
+    "arena columns cursor hash helpers id_map map pattern producer progress radix "
     .. "replacement set sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
-    "attr coder error event feature feature_decode fields format field_names layout perf_text "
-    .. "print print_scalar record regs rows sample text value views" },
+    "attr coder error event feature feature_decode fields format layout perf_text "
+    .. "print print_scalar record rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
   { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input",
-    "file prologue session" },
+    "file session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container",
     "bind counters reader record_batches timestamp" },
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",

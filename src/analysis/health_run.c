@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/outcome.h"
+#include "base/progress.h"
 #include "perfdata/order/partitions.h"
 #include "perfdata/stream/counters.h"
 

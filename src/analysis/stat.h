@@ -5,7 +5,6 @@
 #ifndef PERFLUA_ANALYSIS_STAT_H
 #define PERFLUA_ANALYSIS_STAT_H
 
-#include "base/outcome.h"
 #include "base/progress.h"
 #include "perfdata/stream/record_batches.h"
 #include "perfdata/order/walk.h"

@@ -1,6 +1,6 @@
 /*
  * Progress of work that may take long: the code that does it reports now and then how far it
- * is, and asks whether to go on.
+ * is, and asks whether to go on; and the outcome of such work.
  */
 #ifndef PERFLUA_BASE_PROGRESS_H
 #define PERFLUA_BASE_PROGRESS_H
@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum pb_outcome {
+	PB_OK,
+	PB_STOPPED, /* progress said no: what was done until then counts */
+	/* it cannot be done in this way: nothing counts, one thread is to do it */
+	PB_RETRY_SERIAL,
+	PB_FAILED, /* see err */
+};
 
 /* State that the program's handler of SIGINT and passes over recordings share. */
 struct pb_interrupt {
@@ -31,8 +39,19 @@ struct pb_progress {
 	void (*set_phase)(void *arg, const char *name);
 };
 
+static inline bool pb_is_unset(void *flag, uint64_t done, uint64_t size)
+{
+	(void)done;
+	(void)size;
+	return !*(const volatile sig_atomic_t *)flag;
+}
+
 /* Returns progress that says no once a signal handler has set `flag`. NULL: nobody is asked. */
-struct pb_progress pb_until_set(const volatile sig_atomic_t *flag);
+static inline struct pb_progress pb_until_set(const volatile sig_atomic_t *flag)
+{
+	return (struct pb_progress){ .goes_on = flag ? pb_is_unset : NULL,
+				     .arg = (void *)flag };
+}
 
 /* Reports and asks: returns whether to go on. NULL: yes. */
 static inline bool pb_goes_on(const struct pb_progress *progress, uint64_t done, uint64_t size)

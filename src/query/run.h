@@ -10,7 +10,7 @@
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
 
-#include "base/outcome.h"
+#include "base/progress.h"
 #include "query/group/group.h"
 #include "query/scope/scope.h"
 

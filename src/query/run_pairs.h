@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
 
-#include "base/outcome.h"
+#include "base/progress.h"
 #include "query/group/group.h"
 #include "query/rows/rows.h"
 

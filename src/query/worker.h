@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_WORKER_H
 #define PERFLUA_QUERY_WORKER_H
 
-#include "base/outcome.h"
+#include "base/progress.h"
 #include "query/group/group.h"
 #include "query/scope/scope.h"
 #include "perfdata/stream/record_batches.h"

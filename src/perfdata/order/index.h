@@ -5,7 +5,6 @@
 #ifndef PERFLUA_PERFDATA_INDEX_H
 #define PERFLUA_PERFDATA_INDEX_H
 
-#include "base/outcome.h"
 #include "base/progress.h"
 #include "chunk.h"
 #include "loaded_chunk.h"

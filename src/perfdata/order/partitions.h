@@ -11,7 +11,6 @@
 #ifndef PERFLUA_PERFDATA_PARTITIONS_H
 #define PERFLUA_PERFDATA_PARTITIONS_H
 
-#include "base/outcome.h"
 #include "base/progress.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"

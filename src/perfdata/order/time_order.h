@@ -8,7 +8,6 @@
 #ifndef PERFLUA_PERFDATA_TIME_ORDER_H
 #define PERFLUA_PERFDATA_TIME_ORDER_H
 
-#include "base/outcome.h"
 #include "base/progress.h"
 #include "queue.h"
 #include "perfdata/container/session.h"
