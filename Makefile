@@ -257,7 +257,7 @@ $(FUZZ_DIR)/obj/perfdata/order/partitions.o: FUZZ_CFLAGS += -DPD_PARTITION_SMALL
 
 # Inputs decide little there, and there is much of it whenever a file is opened: a thousand
 # names are looked up.
-FUZZ_PLAIN := $(FUZZ_DIR)/obj/perfdata/format/field_names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o
+FUZZ_PLAIN := $(FUZZ_DIR)/obj/perfdata/format/layout.o
 $(FUZZ_PLAIN): FUZZ_SANITIZE :=
 $(FUZZ_PLAIN): FUZZ_CFLAGS += -O2 -include spec/fuzz/plain.h
 

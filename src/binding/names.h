@@ -7,7 +7,7 @@
 #define PERFLUA_BINDING_NAMES_H
 
 #include "binding.h"
-#include "perfdata/format/field_names.h"
+#include "perfdata/format/layout.h"
 
 #define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_FIELD_NAMES */
 #define PL_METHODS    0x8000

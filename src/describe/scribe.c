@@ -5,7 +5,6 @@
 
 #include "base/vector.h"
 #include "perfdata/format/fields.h"
-#include "perfdata/format/regs.h"
 
 #define HEADER 8
 

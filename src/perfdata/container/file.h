@@ -15,7 +15,7 @@
 #include "perfdata/format/event.h"
 #include "perfdata/format/feature.h"
 #include "perfdata/input/input.h"
-#include "perfdata/format/field_names.h"
+#include "perfdata/format/layout.h"
 #include "perfdata/format/perf_text.h"
 
 struct pd_section {
@@ -206,5 +206,19 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 		     ...) __attribute__((format(printf, 4, 5)));
 bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+struct pd_record;
+
+/*
+ * Takes over a record that comes after the prologue and describes the recording: adds an event
+ * with its layouts, or a feature, which is applied to the events. Returns false without memory.
+ */
+bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
+
+/*
+ * Returns whether pd_prologue_late() would change nothing, because all that the record says is
+ * known.
+ */
+bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec);
 
 #endif

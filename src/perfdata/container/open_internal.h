@@ -28,14 +28,6 @@ bool pd_directory_read(struct pd_file *file, struct pd_error *err);
 bool pd_events_name(struct pd_file *file); /* returns false without memory */
 
 /*
- * Reads the formats of tracepoints (tracepoints.c), before events are named;
- * pd_tracepoint_bind() gives an event the format of its tracepoint. A format that cannot be
- * read is noted as damage. Returns false without memory.
- */
-bool pd_tracing_read(struct pd_file *file);
-void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event);
-
-/*
  * Completes the last event, which came late in pipe mode: its layouts, names and tracepoint.
  * Returns false without memory.
  */

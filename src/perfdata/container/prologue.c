@@ -11,7 +11,6 @@
 #include "open_internal.h"
 #include "perfdata/format/format.h"
 #include "perfdata/format/record.h"
-#include "prologue.h"
 #include "session.h"
 
 #define HEADER	      8

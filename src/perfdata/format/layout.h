@@ -76,6 +76,12 @@ struct pd_arch {
 	const char *(*reg)(unsigned bit);
 };
 
+/*
+ * Returns the architecture for an ELF e_machine (0: unknown), or else for a uname machine as
+ * "x86_64" (NULL: unknown), or else NULL.
+ */
+const struct pd_arch *pd_arch_find(const char *arch_name, uint32_t e_machine);
+
 /* The sockets of a machine's processors, by their numbers. */
 struct pd_sockets {
 	int32_t *list; /* [n] */
@@ -148,7 +154,23 @@ struct pd_layout {
 	const uint8_t *slot;
 };
 
-struct pd_field_names;
+#define PD_MAX_FIELD_NAMES 384
+
+/*
+ * The field names of all record types, numbered. A layout finds a field by its name's number.
+ * The numbers follow from the tables alone, so they are the same for every file and every Lua
+ * state.
+ */
+struct pd_field_names {
+	unsigned n; /* numbers are 1 … n; 0 stands for no name */
+	const char *name[PD_MAX_FIELD_NAMES + 1]; /* sorted */
+};
+
+/* Fills *names with the field names of all tables. It needs no deinit. */
+void pd_field_names_init(struct pd_field_names *names);
+
+/* Returns the number of the name of `n` bytes; 0 if no record type has such a field. */
+unsigned pd_field_name_id(const struct pd_field_names *names, const char *name, size_t n);
 
 /*
  * Creates the layout for records of one type (`desc` NULL: of unknown types) of events of a

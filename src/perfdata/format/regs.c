@@ -1,4 +1,8 @@
-#include "regs.h"
+/*
+ * Names of registers in samples, by architecture: perf's names in lower case, without the "$"
+ * and "%" that some carry. See arch/…/include/uapi/asm/perf_regs.h of the kernel.
+ */
+#include "layout.h"
 
 #include <stddef.h>
 #include <string.h>

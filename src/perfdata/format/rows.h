@@ -49,7 +49,7 @@
 		.name = NULL \
 	}
 
-/* Fields of samples of system calls: syscall_fields.c. */
+/* Fields of samples of system calls: syscalls.c. */
 void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "perfdata/container/prologue.h"
-
 #include "reader_damage.h"
 #include "resync.h"
 

@@ -1,7 +1,7 @@
 /*
  * Compiles print formats to steps: texts, and conversions with the arguments they print.
  */
-#include "message_parse.h"
+#include "message_internal.h"
 
 #define MAX_ARGS   128
 #define MAX_DIGITS 3 /* digits of a width or precision */

@@ -1,7 +1,7 @@
 /*
  * Parses the arguments of the kernel's helpers in a print format, as __print_flags().
  */
-#include "message_parse.h"
+#include "message_internal.h"
 
 #include <stdio.h>
 

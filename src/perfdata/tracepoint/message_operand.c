@@ -2,7 +2,7 @@
  * Parses the operands of a print format into nodes: literals, fields and their items, casts,
  * sizes.
  */
-#include "message_parse.h"
+#include "message_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

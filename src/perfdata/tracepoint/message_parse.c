@@ -3,7 +3,7 @@
  * does it (process_op, event-parse.c), which is not C: those of one priority from the right,
  * and parentheses on the right of an operator may be regrouped.
  */
-#include "message_parse.h"
+#include "message_internal.h"
 
 #include <string.h>
 

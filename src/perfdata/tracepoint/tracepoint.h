@@ -79,7 +79,7 @@ void pd_tracepoint_destroy(struct pd_tracepoint *tracepoint);
 /* Returns the index of a field by its name of `n` bytes; PD_NO_ARG if there is none. */
 uint32_t pd_tracepoint_find(const struct pd_tracepoint *tracepoint, const char *name, size_t n);
 
-/* Sets what the fields `syscall` and `errno` of its samples need (syscall_fields.c). */
+/* Sets what the fields `syscall` and `errno` of its samples need (syscalls.c). */
 void pd_tracepoint_call(struct pd_tracepoint *tracepoint);
 
 /*

@@ -26,7 +26,7 @@ struct pq_step {
  * it. "event" has no steps: its parts are in `by_event`.
  */
 struct pq_field {
-	unsigned name; /* see field_names.h of perfdata */
+	unsigned name; /* see layout.h of perfdata */
 	/*
 	 * number of the member of items that rows are, if the field is only that;
 	 * else 0
