@@ -91,7 +91,7 @@ bool pv_build_id_entry(struct pv_scrubber *s, const uint8_t *entry, uint16_t mis
 
 /*
  * Makes zeros of those of `n` words of a call chain, from offset `at` of the record on, that
- * cannot be addresses, or are letters and lie in no mapping of a process: see chain.c. *rec
+ * cannot be addresses, or are letters and lie in no mapping of a process: see sample.c. *rec
  * then may be in s->room.
  */
 void pv_clean_chain(struct pv_scrubber *s, struct pd_record *rec, uint32_t at, uint64_t n);

@@ -1,5 +1,5 @@
 /*
- * Scrubs a recording: drops or hashes what its rules (rules.h) say, record by record, and in
+ * Scrubs a recording: drops or hashes what its rules say, record by record, and in
  * the header. What no rule knows is dropped. Bytes between and after what is known are zeros.
  *
  *	struct pv_scrubber *s = pv_scrubber_create(file, &rules, key, n);
@@ -15,11 +15,125 @@
 #ifndef PERFLUA_SCRUB_SCRUB_H
 #define PERFLUA_SCRUB_SCRUB_H
 
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/sha256.h"
 #include "machine/machine.h"
-#include "names.h"
 #include "perfdata/container/session.h"
 #include "perfdata/format/record.h"
+#include "perfdata/format/text.h"
 #include "write/description.h"
+
+/*
+ * The kinds of data that a recording has beside times and counts. One table drives scrubbing
+ * and what doctor --sharing says.
+ */
+enum pv_kind {
+	PV_COMM,
+	PV_BINARY,
+	PV_FUNCTION,
+	PV_PATH,
+	PV_STRING,
+	PV_RAW,
+	PV_EVENT,
+	PV_ALIAS,
+	PV_PROBE,
+	PV_CMDLINE,
+	PV_HOST,
+	PV_KERNEL,
+	PV_CPU,
+	PV_HARDWARE,
+	PV_CLOCK,
+	PV_CGROUP,
+	PV_NAMESPACE,
+	PV_BUILDID,
+	PV_BPF,
+	PV_CODE,
+	PV_SOURCE,
+	PV_TEXT,
+	PV_REGISTERS,
+	PV_STACKS,
+	PV_AUX,
+	PV_ADDRESSES,
+	PV_BASICS,
+	PV_UNKNOWN,
+	PV_KINDS,
+};
+
+enum pv_action {
+	PV_DROP,
+	PV_HASH,     /* a keyed hash takes the place of a name */
+	PV_BASE,     /* the same of the directory, but the name of the file stays */
+	PV_RELATIVE, /* of addresses: to their binary */
+	PV_KEEP,
+	PV_ACTIONS,
+};
+
+struct pv_kind_desc {
+	const char *name, *doc;
+	uint8_t can; /* bit per enum pv_action: what may become of the kind */
+	/* enum pv_action: what becomes of it by default */
+	uint8_t share, anonymous;
+};
+
+extern const struct pv_kind_desc pv_kinds[PV_KINDS];
+extern const char *const pv_actions[PV_ACTIONS]; /* their names */
+
+struct pv_rules {
+	enum pv_action of[PV_KINDS];
+};
+
+#define PV_HASH_SIZE  13 /* characters of a hash: an x, and digits */
+#define PV_SHOWN_DROP "[dropped]"
+
+struct pv_name {
+	enum pv_kind kind;
+	struct pd_text text, shown; /* both end with a NUL */
+	uint64_t n;		    /* how often it was met */
+};
+
+/*
+ * The names that scrubbing met, with what took their place: one name has one hash, whatever its
+ * kind.
+ */
+struct pv_names {
+	const struct pv_rules *rules;
+	struct pv_name *list; /* [n], in the order in which they were met */
+	size_t n, room;
+	bool failed; /* no memory: names were shown as dropped */
+	/* private: */
+	struct pb_hmac hmac;
+	struct pb_secret secret;
+	struct pb_map map;
+	struct pb_arena arena;
+};
+
+/*
+ * Prepares names by `rules`, which must outlive them; their hashes have a `key` of `n` bytes.
+ */
+void pv_names_init(struct pv_names *names, const struct pv_rules *rules, const void *key,
+		   size_t n);
+void pv_names_deinit(struct pv_names *names);
+
+/*
+ * Returns the text that takes the place of a name of a kind, by its rule; a name that is
+ * dropped becomes PV_SHOWN_DROP. It ends with a NUL, and belongs to `names`.
+ */
+struct pd_text pv_show(struct pv_names *names, enum pv_kind kind, struct pd_text text);
+
+/* Makes `shown` take the place of a name; the first one for a name counts. */
+struct pd_text pv_show_as(struct pv_names *names, enum pv_kind kind, struct pd_text text,
+			  struct pd_text shown);
+
+/*
+ * Returns whether a mapping has a name that the kernel or perf gives to all of its kind. See
+ * is_anon_memory and is_no_dso_memory, tools/perf/util/map.c.
+ */
+bool pv_is_common_mapping(struct pd_text text);
+
+/* Returns the keyed hash of bytes as a number, for what is not a name. */
+uint64_t pv_hash_number(const struct pv_names *names, const void *bytes, size_t n);
 
 /* The data of a kind that was met. */
 struct pv_found {
