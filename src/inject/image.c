@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "image.h"
 
 #include <elf.h>
 #include <errno.h>

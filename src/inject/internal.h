@@ -2,6 +2,8 @@
 #ifndef PERFLUA_INJECT_INTERNAL_H
 #define PERFLUA_INJECT_INTERNAL_H
 
+#include <sys/stat.h>
+
 #include "inject.h"
 
 /*
@@ -77,6 +79,33 @@ void pj_make_record(const struct pj_injector *injector, const struct pb_string *
 
 /* Adds the build-id of a binary to the bytes of its mapping, in the place of the inode. */
 void pj_add_mapped_id(struct pb_string *out, const struct ps_build_id *id);
+
+/*
+ * ELF files of functions that were made at run time, as perf inject --jit writes them: a
+ * library with one function, at the same offset in each. See jit_write_elf,
+ * tools/perf/util/genelf.c.
+ */
+#define PJ_TEXT_AT 0x80u /* offset, and address, of the code in the file */
+
+struct pj_function {
+	const char *name;
+	size_t name_length;
+	const uint8_t *code; /* [size] */
+	uint64_t size;
+	uint16_t machine; /* EM_… */
+	bool is_big;
+};
+
+/* Appends the bytes of the file to an empty string, and sets *id to the hash of its content. */
+void pj_make_image(const struct pj_function *function, struct pb_string *out,
+		   struct ps_build_id *id);
+
+/*
+ * Writes the bytes to a file, unless it has them, and sets *status to its status. A file with
+ * other bytes is an error, unless it `replaces` that. Returns false with *err.
+ */
+bool pj_write_image(const struct pb_string *image, const char *path, bool replaces,
+		    struct stat *status, struct pd_error *err);
 
 /* Add a number to the bytes of a record, in the byte order of the recording. */
 static inline void pj_add16(struct pb_string *s, uint16_t value, bool swap)

@@ -11,7 +11,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "image.h"
 #include "internal.h"
 #include "perfdata/format/format.h"
 #include "symbols/elf/file.h"

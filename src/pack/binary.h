@@ -14,9 +14,4 @@ struct ps_dso;
 bool pk_put_binary(struct ps_dso *dso, struct pk_texts *texts, struct pb_string *out,
 		   struct pk_summary *summary);
 
-struct ps_asked;
-
-/* Adds the call frame information that was asked for, if any. Returns false without memory. */
-bool pk_put_cfi(const struct ps_asked *asked, struct pb_string *part);
-
 #endif
