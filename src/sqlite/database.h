@@ -13,7 +13,7 @@
 #ifndef PERFLUA_SQLITE_DATABASE_H
 #define PERFLUA_SQLITE_DATABASE_H
 
-#include "library.h"
+#include "sql.h"
 #include "query/query.h"
 
 /* The values of a row that the tables are made of. */
