@@ -31,7 +31,7 @@ local modules = {
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",
     "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
-  { "stats", "", "compare distribution" },
+  { "stats", "", "stats" },
   { "symbols/elf", "base",
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
@@ -54,7 +54,7 @@ local modules = {
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/order symbols pack "
       .. "machine machine/maps write",
-    "names rules scrub" },
+    "scrub" },
   { "inject",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream symbols "
       .. "symbols/elf symbols/jit machine machine/maps write",

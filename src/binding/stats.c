@@ -3,8 +3,7 @@
 
 #include "binding.h"
 #include "functions.h"
-#include "stats/compare.h"
-#include "stats/distribution.h"
+#include "stats/stats.h"
 
 enum {
 	SLICES_AT = 1,

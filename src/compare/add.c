@@ -8,7 +8,6 @@
 
 #include "base/vector.h"
 #include "binaries.h"
-#include "met.h"
 
 /* A run on its way into a comparison. */
 struct adding {

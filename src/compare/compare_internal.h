@@ -3,9 +3,13 @@
 #define PERFLUA_COMPARE_COMPARE_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/hash.h"
+#include "base/helpers.h"
 #include "base/id_map.h"
+#include "base/map.h"
 #include "compare.h"
-#include "stats/compare.h"
+#include "result/view.h"
+#include "stats/stats.h"
 
 /* bytes of the text of an address in a binary, with its build-id, and of one in memory */
 #define PC_ADDRESS_SIZE (2 * UINT8_MAX + 32)
@@ -187,5 +191,60 @@ static inline bool pc_is_compared(const struct pc_comparison *c, const struct pc
 
 	return totals[PC_BEFORE].has && (totals[PC_AFTER].has || !c->options.n_runs[PC_AFTER]);
 }
+
+#define PC_AHEAD 32 /* groups that are read together */
+
+/*
+ * Groups of a result that were met, by the keys that tell their rows: most groups differ from
+ * one that was met in the slice of time alone, and are of its row.
+ *
+ * Groups are read some at a time, so that the look-ups of all of them wait for memory together.
+ */
+struct pc_met {
+	const struct pr_result *result;
+	size_t n_keys, other; /* the first keys, and another one; PR_NONE: no other */
+	/* [n * (n_words + 1)]: words of each group, and its row */
+	uint64_t *groups;
+	size_t n_words, n, room;
+	struct pb_map map; /* numbers of groups */
+	struct pb_secret secret;
+	/* the groups from number `first` on: words and hashes */
+	size_t first;
+	uint64_t *ahead; /* [PC_AHEAD * n_words] */
+	uint32_t hashes[PC_AHEAD];
+};
+
+/* Initializes *met for a result, which must outlive it. Returns false without memory. */
+bool pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_keys,
+		 size_t other);
+void pc_met_deinit(struct pc_met *met);
+
+/*
+ * Reads and hashes the next groups, from number `first` on, for pc_met_find(), and prefetches
+ * their rows from `rows`. Returns how many groups, at most PC_AHEAD; 0: there are no more.
+ */
+size_t pc_met_look_ahead(struct pc_met *met, size_t first, const struct pr_result *rows);
+
+/*
+ * Finds group `g`, one of those that pc_met_look_ahead() read last. Sets *row to where its row
+ * is, until the next call, and *is_new if the caller has to put it there. Returns false without
+ * memory.
+ */
+bool pc_met_find(struct pc_met *met, size_t g, uint64_t **row, bool *is_new);
+
+/* A part of the rows: `n` of them, from number `first` on. */
+struct pc_share {
+	void *arg;
+	size_t number; /* of the part, below PB_ITEMS_MAX */
+	size_t first, n;
+};
+
+/*
+ * Calls work() for each part of `n` rows; how they are divided depends on `n` alone. `worker`,
+ * from 0 to PB_HELPERS_MAX, is another one in each thread that calls it. Returns false without
+ * memory, or if work() did.
+ */
+bool pc_share_rows(size_t n, unsigned workers,
+		   bool (*work)(const struct pc_share *share, unsigned worker), void *arg);
 
 #endif

@@ -1,4 +1,4 @@
-#include "met.h"
+#include "compare_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

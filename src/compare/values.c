@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "shared.h"
-#include "stats/distribution.h"
-
 #define SEED	 20231 /* of the bootstrap: equal recordings have equal intervals */
 #define MIN_RUNS 3     /* of a side, from which their variation is taken */
 

@@ -8,9 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "shared.h"
-#include "stats/distribution.h"
-
 /* Returns the part of an event's samples that are of a row; NAN: it is not known. */
 static double share_of_samples(const struct pc_part *part, const struct event_total *total)
 {

@@ -1,4 +1,4 @@
-#include "bootstrap.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stddef.h>

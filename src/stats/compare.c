@@ -1,9 +1,7 @@
-#include "compare.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "distribution.h"
 
 /* Returns pn_student_quantile(), which is kept for others of the same freedom. */
 static double find_quantile(struct pn_quantiles *quantiles, double tail, double freedom)

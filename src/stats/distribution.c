@@ -1,4 +1,4 @@
-#include "distribution.h"
+#include "stats.h"
 
 #include <float.h>
 #include <math.h>
