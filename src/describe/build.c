@@ -1,12 +1,12 @@
 #include "build.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "build_internal.h"
 
 #define MOST_EVENTS 65536
 
@@ -35,8 +35,9 @@ void pw_builder_deinit(struct pw_builder *b)
 	pb_string_deinit(&b->ids);
 }
 
-bool pw_refuse(struct pw_builder *b, const struct pd_node *node, const char *what,
-	       struct pd_error *err)
+/* Fails because of a statement; `what` says what was found and expected. Returns false. */
+static bool refuse_statement(struct pw_builder *b, const struct pd_node *node, const char *what,
+			     struct pd_error *err)
 {
 	uint32_t line = node && node->line ? node->line : b->parser.line;
 
@@ -47,6 +48,145 @@ bool pw_refuse(struct pw_builder *b, const struct pd_node *node, const char *wha
 static bool fail_memory(struct pw_builder *b, struct pd_error *err)
 {
 	return pd_error_set(err, "ENOMEM", b->parser.path, PD_NO_OFFSET, "no memory to build");
+}
+
+/* Returns false with *err if a write failed. */
+static bool check_written(struct pw_builder *b, struct pd_error *err)
+{
+	return !b->out.error || pd_error_set(err, "WRITE", "", PD_NO_OFFSET, "cannot write");
+}
+
+/* Goes on at an offset of the file. */
+static void seek_output(struct pw_builder *b, uint64_t at)
+{
+	pw_output_flush(&b->out);
+	if (!b->out.error && (at > INT64_MAX || lseek(b->out.fd, (off_t)at, SEEK_SET) < 0))
+		b->out.error = at > INT64_MAX ? EFBIG : errno;
+	b->out.at = at;
+}
+
+/* Writes what a file has before its records. */
+static void put_head(struct pw_builder *b)
+{
+	struct pw_header *h = &b->header;
+
+	pw_put_zeros(&b->out, (size_t)h->size);
+	pw_put(&b->out, b->ids.p, b->ids.n);
+	if (!b->has_attrs_size)
+		h->attrs.size = b->entries.n;
+	if (!b->has_attrs_at) {
+		h->attrs.offset = b->out.at;
+		pw_put(&b->out, b->entries.p, b->entries.n);
+	} else if (b->entries.n) {
+		pw_output_replace(&b->out, h->attrs.offset, b->entries.p, b->entries.n);
+	}
+	if (!b->has_data_at)
+		h->data.offset = b->out.at;
+}
+
+/* Writes what comes before the records, once. */
+static bool write_front_parts(struct pw_builder *b, struct pd_error *err)
+{
+	struct pw_header *h = &b->header;
+
+	if (b->has_data)
+		return true;
+	b->has_data = true;
+	if (b->pipe) {
+		pw_put(&b->out, h->magic, sizeof(h->magic));
+		pw_put64(&b->out, PW_PIPE_SIZE);
+	} else {
+		put_head(b);
+		if (h->data.offset != b->out.at)
+			seek_output(b, h->data.offset);
+	}
+	return check_written(b, err);
+}
+
+static void store64(uint8_t *p, uint64_t value, bool swap)
+{
+	value = swap ? __builtin_bswap64(value) : value;
+	memcpy(p, &value, sizeof(value));
+}
+
+static int compare_features(const void *a, const void *b)
+{
+	const struct pw_built_feature *x = a, *y = b;
+
+	return x->bit < y->bit ? -1 : x->bit > y->bit;
+}
+
+/* Writes the table of features, in the order of their bits, and their contents. */
+static void put_features(struct pw_builder *b)
+{
+	uint8_t table[PD_FEATURES * 16];
+	uint64_t table_at = b->out.at;
+
+	if (b->n_features)
+		qsort(b->features, b->n_features, sizeof(*b->features), compare_features);
+	pw_put_zeros(&b->out, b->n_features * 16);
+	for (size_t i = 0; i < b->n_features; i++) {
+		struct pw_built_feature *f = &b->features[i];
+		uint64_t at;
+
+		/* a hole: a feature that was written before may lie in it */
+		if (!f->has_at && f->gap)
+			seek_output(b, b->out.at + f->gap);
+		at = f->has_at ? f->at : b->out.at;
+		if (!f->has_at)
+			pw_put(&b->out, f->bytes, f->n);
+		else if (f->n)
+			pw_output_replace(&b->out, at, f->bytes, f->n);
+		store64(table + 16 * i, at, b->swap);
+		store64(table + 16 * i + 8, f->has_size ? f->size : f->n, b->swap);
+		if (!b->has_bitmap)
+			b->header.bitmap[pw_bitmap_byte(f->bit, b->big)] |=
+				(uint8_t)(1u << f->bit % 8);
+	}
+	if (b->n_features)
+		pw_output_replace(&b->out, table_at, table, b->n_features * 16);
+}
+
+static void put_header(struct pw_builder *b)
+{
+	const struct pw_header *h = &b->header;
+	const uint64_t words[] = {
+		h->size,	h->stride,    h->attrs.offset,	     h->attrs.size,
+		h->data.offset, h->data.size, h->event_types.offset, h->event_types.size,
+	};
+	uint8_t header[PW_HEADER_SIZE];
+
+	memcpy(header, h->magic, sizeof(h->magic));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		store64(header + 8 + 8 * i, words[i], b->swap);
+	memcpy(header + PW_BITMAP_AT, h->bitmap, PW_BITMAP_SIZE);
+	pw_output_replace(&b->out, 0, header, (size_t)h->size);
+}
+
+/* Writes what comes after the records, once, and the header. */
+static bool write_end_parts(struct pw_builder *b, struct pd_error *err)
+{
+	struct pw_header *h = &b->header;
+	/* nothing lies at data.offset, which may be one that no file has */
+	bool is_bare = !b->pipe && !b->has_data && !b->n_features;
+
+	if (b->ended)
+		return true;
+	if (is_bare)
+		put_head(b);
+	else if (!write_front_parts(b, err))
+		return false;
+	b->has_data = b->ended = true;
+	if (!b->pipe) {
+		if (!b->has_data_size && !is_bare)
+			h->data.size = b->out.at - h->data.offset;
+		else if (b->n_features && h->data.offset + h->data.size != b->out.at)
+			seek_output(b, h->data.offset + h->data.size);
+		put_features(b);
+		put_header(b);
+	}
+	pw_output_flush(&b->out);
+	return check_written(b, err);
 }
 
 /* Begins to encode the values of a statement. */
@@ -142,7 +282,7 @@ static bool take_perf_data(struct pw_builder *b, struct pd_node *root, struct pd
 	uint64_t version = 2;
 
 	if (b->begun)
-		return pw_refuse(b, root, "found a second one, expected one", err);
+		return refuse_statement(b, root, "found a second one, expected one", err);
 	b->begun = true;
 	b->pipe = is_second_word(c, "form", "file", "pipe");
 	b->big = is_second_word(c, "byte_order", "little", "big");
@@ -157,10 +297,11 @@ static bool take_perf_data(struct pw_builder *b, struct pd_node *root, struct pd
 	if (!end_statement(b, root, err))
 		return false;
 	if (!b->pipe && !b->can_seek)
-		return pw_refuse(b, root,
-				 "found the form of a file, expected \"pipe\": what is written "
-				 "cannot seek",
-				 err);
+		return refuse_statement(
+			b, root,
+			"found the form of a file, expected \"pipe\": what is written "
+			"cannot seek",
+			err);
 	pw_scribe_deinit(&b->scribe);
 	pw_scribe_init(&b->scribe, b->swap, b->big);
 	b->out.swap = b->swap;
@@ -197,13 +338,15 @@ static bool take_event(struct pw_builder *b, struct pd_node *root, struct pd_err
 	bool has_at, ok;
 
 	if (b->pipe)
-		return pw_refuse(b, root, "found it in a pipe, expected header_attr", err);
+		return refuse_statement(b, root, "found it in a pipe, expected header_attr",
+					err);
 	if (b->has_data || b->scribe.n_events == MOST_EVENTS ||
 	    b->entries.n + b->header.stride > PD_SECTION_MOST)
-		return pw_refuse(b, root,
-				 "found it after records, or too many, expected at most 65536 "
-				 "of 64 MB before all records",
-				 err);
+		return refuse_statement(
+			b, root,
+			"found it after records, or too many, expected at most 65536 "
+			"of 64 MB before all records",
+			err);
 	pd_code_attr(c, "attr", size);
 	n = pd_code_count(c, "ids", 0, 8);
 	for (uint32_t i = 0; i < n; i++)
@@ -236,10 +379,11 @@ static bool take_feature(struct pw_builder *b, struct pd_node *root, struct pd_e
 	uint64_t bit;
 
 	if (b->pipe || b->ended)
-		return pw_refuse(b, root,
-				 "found it in a pipe, or after bytes_at, expected in a pipe "
-				 "header_feature",
-				 err);
+		return refuse_statement(
+			b, root,
+			"found it in a pipe, or after bytes_at, expected in a pipe "
+			"header_feature",
+			err);
 	bit = pd_code_feature_bit(c, "name", 0);
 	if (bit >= PD_FEATURES || has_feature(b, bit)) {
 		pd_code_fail(c, pd_code_find(c, "name"), "name",
@@ -275,12 +419,12 @@ static bool take_bytes(struct pw_builder *b, struct pd_node *root, bool in_data,
 	uint64_t at = 0;
 
 	if (!in_data && b->pipe)
-		return pw_refuse(b, root, "found it in a pipe, expected data", err);
+		return refuse_statement(b, root, "found it in a pipe, expected data", err);
 	if (!in_data)
 		read_number(c, "at", &at);
 	pd_code_rest(c, "bytes");
-	if (!end_statement(b, root, err) || (in_data && !pw_begin_data(b, err)) ||
-	    (!in_data && !pw_end_parts(b, err)))
+	if (!end_statement(b, root, err) || (in_data && !write_front_parts(b, err)) ||
+	    (!in_data && !write_end_parts(b, err)))
 		return false;
 	if (in_data)
 		pw_put(&b->out, c->out.p, c->out.n);
@@ -294,10 +438,11 @@ static bool take_record(struct pw_builder *b, struct pd_node *root, struct pd_er
 	const struct pb_string *out = &b->scribe.coder.out;
 
 	if (b->ended)
-		return pw_refuse(b, root, "found a record after bytes_at, expected none", err);
+		return refuse_statement(b, root, "found a record after bytes_at, expected none",
+					err);
 	if (!pw_scribe_encode(&b->scribe, b->parser.name, root))
 		return end_statement(b, root, err);
-	if (!pw_begin_data(b, err))
+	if (!write_front_parts(b, err))
 		return false;
 	pw_put(&b->out, out->p, out->n);
 	b->records++;
@@ -313,7 +458,7 @@ static bool take_statement(struct pw_builder *b, struct pd_node *root, struct pd
 	if (strcmp(name, "perf_data") == 0)
 		return take_perf_data(b, root, err);
 	if (!b->begun)
-		return pw_refuse(b, root, "found it first, expected perf_data", err);
+		return refuse_statement(b, root, "found it first, expected perf_data", err);
 	if (strcmp(name, "event") == 0)
 		return take_event(b, root, err);
 	if (strcmp(name, "feature") == 0)
@@ -329,12 +474,12 @@ bool pw_build(struct pw_builder *b, struct pd_error *err)
 	int got;
 
 	while ((got = pw_parse(&b->parser, &root, err)) > 0)
-		if (!take_statement(b, root, err) || !pw_check_output(b, err))
+		if (!take_statement(b, root, err) || !check_written(b, err))
 			return false;
 	if (got < 0)
 		return false;
 	if (!b->begun)
 		return pd_error_set(err, "FORMAT", b->parser.path, PD_NO_OFFSET,
 				    "found no statement, expected perf_data { … }");
-	return pw_begin_data(b, err) && pw_end_parts(b, err) && pw_check_output(b, err);
+	return write_front_parts(b, err) && write_end_parts(b, err) && check_written(b, err);
 }
