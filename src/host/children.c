@@ -4,7 +4,7 @@
  * room for the next.
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
-#include "children.h"
+#include "host.h"
 
 #include <errno.h>
 #include <fcntl.h>

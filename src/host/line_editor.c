@@ -1,4 +1,4 @@
-#include "line_editor.h"
+#include "host.h"
 
 #include <locale.h>
 #include <stdio.h>

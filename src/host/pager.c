@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* pipe2 */
-#include "pager.h"
+#include "host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -23,14 +24,9 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "children.h"
+#include "host.h"
 #include "embed.h"
 #include "heap.h"
-#include "line_editor.h"
-#include "pager.h"
-#include "screen.h"
-#include "signals.h"
-#include "terminal.h"
 
 int luaopen_perflua_core(lua_State *L);
 
@@ -41,6 +37,56 @@ int luaopen_perflua_core(lua_State *L);
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
+
+#define MOST_CELLS 100000 /* columns or rows: what is more is a mistake */
+
+struct terminal_size {
+	int columns, rows;
+};
+
+/* Returns the number in a variable of the environment, `other` if there is none. */
+static int read_variable(const char *name, int other)
+{
+	const char *text = getenv(name);
+	char *end;
+	long n = text ? strtol(text, &end, 10) : 0;
+
+	return n > 0 && n <= MOST_CELLS && !*end ? (int)n : other;
+}
+
+/*
+ * Returns the size of the terminal that `fd` is. $COLUMNS and $LINES win over what the terminal
+ * says of itself; 80 x 24 stands for what neither tells.
+ */
+static struct terminal_size get_terminal_size(int fd)
+{
+	struct winsize told = { 0 };
+
+	ioctl(fd, TIOCGWINSZ, &told);
+	return (struct terminal_size){
+		.columns = read_variable("COLUMNS", told.ws_col ? told.ws_col : 80),
+		.rows = read_variable("LINES", told.ws_row ? told.ws_row : 24),
+	};
+}
+
+/* host.is_terminal("stdin" | "stdout" | "stderr") -> boolean */
+static int is_terminal(lua_State *L)
+{
+	static const char *const names[] = { "stdin", "stdout", "stderr", NULL };
+
+	lua_pushboolean(L, isatty(luaL_checkoption(L, 1, NULL, names))); /* 0, 1, 2 */
+	return 1;
+}
+
+/* host.terminal_size() -> columns, rows of the terminal that standard output is */
+static int tell_terminal_size(lua_State *L)
+{
+	struct terminal_size size = get_terminal_size(STDOUT_FILENO);
+
+	lua_pushinteger(L, size.columns);
+	lua_pushinteger(L, size.rows);
+	return 2;
+}
 
 /* host.interrupted() -> boolean: returns true after a SIGINT */
 static int host_interrupted(lua_State *L)
@@ -140,8 +186,8 @@ static int host_read_line(lua_State *L)
 
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
-	{ "is_terminal", perflua_is_terminal },
-	{ "terminal_size", perflua_tell_terminal_size },
+	{ "is_terminal", is_terminal },
+	{ "terminal_size", tell_terminal_size },
 	{ "list", host_list },
 	{ "run", host_run },
 	{ "show_progress", host_show_progress },

@@ -1,4 +1,4 @@
-#include "screen.h"
+#include "host.h"
 
 #include <lauxlib.h>
 
@@ -27,8 +27,6 @@ void perflua_restore_terminal(void)
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "signals.h"
 
 #define STOP 26 /* ^Z */
 

@@ -1,4 +1,4 @@
-#include "signals.h"
+#include "host.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -10,10 +10,8 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "screen.h"
 #include "base/progress.h"
 #include "base/replacement.h"
-#include "pager.h"
 
 /* Registry key: address of `interrupt`, for the core's passes over records. */
 #define INTERRUPT_KEY "perflua.interrupt"
