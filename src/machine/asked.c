@@ -1,4 +1,4 @@
-#include "asked.h"
+#include "resolver.h"
 
 #include "fields.h"
 #include "internal.h"

@@ -1,4 +1,4 @@
-#include "binaries.h"
+#include "internal.h"
 
 #include <inttypes.h>
 #include <limits.h>

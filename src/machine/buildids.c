@@ -1,4 +1,4 @@
-#include "buildids.h"
+#include "internal.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "asked.h"
 #include "internal.h"
 #include "resolver.h"
 #include "perfdata/format/perf_text.h"

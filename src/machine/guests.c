@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "internal.h"
 
 #include <stdlib.h>
 

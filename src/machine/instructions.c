@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asked.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vector.h"

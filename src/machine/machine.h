@@ -28,7 +28,6 @@
 #include "branches.h"
 #include "fields.h"
 #include "frames.h"
-#include "history.h"
 #include "incremental.h"
 #include "machine/maps/maps.h"
 #include "locations.h"

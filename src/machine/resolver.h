@@ -2,11 +2,12 @@
 #ifndef PERFLUA_MACHINE_RESOLVER_H
 #define PERFLUA_MACHINE_RESOLVER_H
 
+#include "base/map.h"
 #include "base/string_builder.h"
 #include "frames.h"
 #include "fields.h"
 #include "branches.h"
-#include "stitch.h"
+#include "symbols/lines/lines.h"
 #include "unwind.h"
 
 /* entries in the memo of symbols: a power of two */
@@ -83,6 +84,31 @@ struct pm_dso_address {
 void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *context,
 	       uint64_t address, struct pm_dso_address *at);
 
+/*
+ * Call stacks of branches that are longer than the processor's buffer: their outer calls were
+ * overwritten, but an earlier sample of the thread may have them. See has_stitched_lbr,
+ * tools/perf/util/machine.c.
+ *
+ * The threads whose samples are stitched; zero-initialised: none.
+ */
+struct pm_stitches {
+	struct pb_secret secret;
+	struct pb_map by_thread;
+	struct pm_stitched_thread *threads; /* [n] */
+	size_t n, room;
+};
+
+void pm_stitches_deinit(struct pm_stitches *stitches);
+
+/*
+ * Sets *callers to the sources of the calls that the branch stack of a sample has lost,
+ * innermost first, and returns their number: 0 if the sample does not go on where the thread's
+ * one before it ended, or without memory. Samples must come in time order. `depth` is the
+ * number of branches that the processor's buffer holds. The array is valid until the next call.
+ */
+size_t pm_stitch(struct pm_stitches *stitches, const struct pm_system *system,
+		 const struct pd_record *rec, uint32_t depth, const uint64_t **callers);
+
 struct pm_instructions; /* see instructions.c */
 
 struct pm_resolver {
@@ -123,5 +149,44 @@ void pm_messages_destroy(struct pm_resolver *resolver);
 
 /* Frees the code and the source files that a resolver remembers. */
 void pm_instructions_destroy(struct pm_instructions *instructions);
+
+/*
+ * The address that a field is asked about: the ip of a record, for PD_SYS_…_DADDR its addr, or
+ * one that `asked` names, such as that of a frame.
+ */
+
+/*
+ * Sets *at to the binary at the address, without opening it. Returns false if the record has no
+ * address.
+ */
+bool pm_asked_dso(struct pm_resolver *resolver, const struct pd_record *rec,
+		  const struct pd_asked *asked, struct pm_dso_address *at);
+
+/*
+ * Does what pm_asked_dso() does, for the ip of the record. The binary belongs to the resolver
+ * until it is asked again; NULL: the record has no ip.
+ */
+const struct pm_dso_address *pm_own_dso(struct pm_resolver *resolver,
+					const struct pd_record *rec);
+
+/* Returns the function at the address, and sets *at as well; NULL: not known. */
+const struct ps_symbol *pm_asked_symbol(struct pm_resolver *resolver,
+					const struct pd_record *rec,
+					const struct pd_asked *asked,
+					struct pm_dso_address *at);
+
+/*
+ * Returns what was mapped at the address; NULL: nothing. It is looked up anew each time, so
+ * that no map has to be kept.
+ */
+const struct pm_map *pm_asked_map(struct pm_resolver *resolver, const struct pd_record *rec,
+				  const struct pd_asked *asked);
+
+/*
+ * Returns the source line of the address, which is the binary's; NULL: not known. Frames of a
+ * call chain have the line of their own function, not of one inlined there.
+ */
+const struct ps_line *pm_asked_line(struct pm_resolver *resolver, const struct pd_record *rec,
+				    const struct pd_asked *asked);
 
 #endif

@@ -1,4 +1,4 @@
-#include "stitch.h"
+#include "resolver.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "unwind_expr.h"
+#include "unwind_internal.h"
 
 #include <dwarf.h>
 

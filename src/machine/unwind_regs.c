@@ -1,4 +1,4 @@
-#include "unwind_regs.h"
+#include "unwind_internal.h"
 
 #include <elf.h>
 #include <string.h>

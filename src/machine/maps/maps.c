@@ -1,7 +1,7 @@
-#include "maps_internal.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "maps_internal.h"
 
 struct pm_spaces *pm_spaces_create(void)
 {
@@ -319,4 +319,153 @@ const struct pm_map *pm_spaces_find_range(struct pm_spaces *s, uint32_t machine,
 	*range = (struct ps_range){ 0, UINT64_MAX };
 	map = find_map_entry(s, machine, pid, address, time, range);
 	return map && map->dso ? map : NULL;
+}
+
+static void add_version_word(struct pm_mapping_version *version, uint64_t word)
+{
+	version->words[version->n++] = word;
+}
+
+/* Limits *version, which is that of `time`, as something changes at time `at`. */
+static inline void bound_version(struct pm_mapping_version *version, uint64_t at, uint64_t time)
+{
+	if (at <= time && at > version->from)
+		version->from = at;
+	else if (at > time && at - 1 < version->last)
+		version->last = at - 1;
+}
+
+/*
+ * Counts the indexed maps of a space that are not later than `time`, and limits *version to the
+ * times of its neighbours.
+ */
+static size_t count_settled_maps(const struct pm_space *space, uint64_t time,
+				 struct pm_mapping_version *version)
+{
+	size_t n = pm_space_count_until(space, time);
+
+	if (n)
+		bound_version(version, space->maps[n - 1].time, time);
+	if (n < space->index.n)
+		bound_version(version, space->maps[n].time, time);
+	return n;
+}
+
+/*
+ * A space is indexed anew if more maps than this, and an eighth of all, are not in the index.
+ */
+#define LOOSE 64
+
+/*
+ * Adds the state of a space at `time` to *version: how many maps and incarnations it has by
+ * then, and the version of what it inherits.
+ */
+static void add_space_version(const struct pm_spaces *s, struct pm_space *space, uint64_t time,
+			      struct pm_mapping_version *version)
+{
+	const struct pm_incarnation *incarnation = pm_incarnation_at(space, time);
+	size_t incarnations = incarnation ? (size_t)(incarnation - space->incarnations) + 1 : 0,
+	       n;
+
+	if (space->n - space->index.n > LOOSE + space->n / 8)
+		pm_space_settle(space);
+	n = count_settled_maps(space, time, version);
+	for (size_t i = space->index.n; i < space->n; i++) {
+		bound_version(version, space->maps[i].time, time);
+		n += space->maps[i].time <= time;
+	}
+	if (incarnation)
+		bound_version(version, incarnation->time, time);
+	if (incarnations < space->n_incarnations)
+		bound_version(version, space->incarnations[incarnations].time, time);
+	add_version_word(version, (uint64_t)n << 32 | incarnations);
+	add_version_word(version, incarnation && incarnation->copy ? s->ancestry_version : 0);
+}
+
+void pm_spaces_version(struct pm_spaces *s, uint32_t machine, int32_t pid, uint64_t time,
+		       struct pm_mapping_version *version)
+{
+	struct pm_space *space = pm_space_find(s, machine, pid);
+	const struct pm_space *synthesized = s->has_synthesized ?
+						     pm_space_find(s, machine | PM_SYNTHESIZED,
+								   pid) :
+						     NULL;
+
+	*version = (struct pm_mapping_version){ .last = UINT64_MAX };
+	add_version_word(version, pm_key_of(machine, pid));
+	add_version_word(version, synthesized ? synthesized->n : 0);
+	if (space)
+		add_space_version(s, space, time, version);
+}
+
+/*
+ * Appends the maps of a space that were added from `from` to `time` to the layers. Returns
+ * false without memory.
+ */
+static bool add_layers(struct pm_spaces *s, struct pm_space *space, uint64_t from,
+		       uint64_t time)
+{
+	if (space->index.n < space->n && !pm_space_settle(space))
+		return false;
+	for (size_t i = 0; i < space->n && space->maps[i].time <= time; i++) {
+		if (space->maps[i].time < from)
+			continue;
+		if (!pb_reserve(s->layers, s->n_layers, s->layers_capacity))
+			return false;
+		s->layers[s->n_layers++] = space->maps[i];
+	}
+	return true;
+}
+
+/* Collects the maps that a process may have at a time as layers, from the bottom to the top. */
+static bool find_layers(struct pm_spaces *s, uint32_t machine, int32_t pid, uint64_t time)
+{
+	struct pm_space *space = pm_space_find(s, machine, pid), *synthesized = NULL;
+
+	s->n_layers = s->n_inherited = 0;
+	if (s->has_synthesized && (!space || !space->n_incarnations ||
+				   space->incarnations[space->n_incarnations - 1].time <= time))
+		synthesized = pm_space_find(s, machine | PM_SYNTHESIZED, pid);
+	while (space && s->n_inherited < PM_GENERATIONS) {
+		struct pm_incarnation *incarnation = pm_incarnation_at(space, time);
+
+		if (!pb_reserve(s->inherited, s->n_inherited, s->inherited_capacity))
+			return false;
+		s->inherited[s->n_inherited++] = (struct pm_layer){
+			(uint32_t)(space - s->list), incarnation ? incarnation->time : 0, time
+		};
+		space = pm_origin_of(s, machine, incarnation, &time);
+	}
+	if (synthesized && !add_layers(s, synthesized, 0, PM_NO_TIME))
+		return false;
+	for (size_t i = s->n_inherited; i--;) {
+		const struct pm_layer *layer = &s->inherited[i];
+
+		if (!add_layers(s, &s->list[layer->space], layer->from, layer->to))
+			return false;
+	}
+	return true;
+}
+
+void pm_spaces_each(struct pm_spaces *s, uint32_t machine, int32_t pid, uint64_t time,
+		    pm_map_fn *fn, void *arg)
+{
+	if (!find_layers(s, machine, pid, time) ||
+	    !pm_mapindex_build(&s->index, s->layers, s->n_layers))
+		return;
+	for (size_t i = 0, end; i + 1 < s->index.n_edges; i = end) {
+		uint32_t top = s->index.top[i];
+		struct pm_map map;
+
+		for (end = i + 1; end + 1 < s->index.n_edges && s->index.top[end] == top;)
+			end++;
+		if (top == PM_NO_MAP || !s->layers[top].dso)
+			continue;
+		map = s->layers[top];
+		if (!ps_dso_is_absolute(map.dso))
+			map.pgoff += s->index.edges[i] - map.start;
+		map.start = s->index.edges[i];
+		map.end = s->index.edges[end];
+		fn(arg, &map);
+	}
 }

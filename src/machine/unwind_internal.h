@@ -1,9 +1,11 @@
 /*
+ * Internal to unwinding: registers, and expressions over them.
+ *
  * Registers of samples by the numbers that DWARF gives them, for each architecture. The ABI
  * supplements define those; arch/…/include/uapi/asm/perf_regs.h defines perf's.
  */
-#ifndef PERFLUA_MACHINE_UNWIND_REGS_H
-#define PERFLUA_MACHINE_UNWIND_REGS_H
+#ifndef PERFLUA_MACHINE_UNWIND_INTERNAL_H
+#define PERFLUA_MACHINE_UNWIND_INTERNAL_H
 
 #include "perfdata/format/record.h"
 #include "symbols/symbols.h"
@@ -51,5 +53,28 @@ static inline void pm_regs_set(struct pm_regs *regs, unsigned reg, uint64_t valu
 	regs->known |= UINT64_C(1) << reg;
 	regs->values[reg] = value;
 }
+
+/* Evaluates DWARF expressions, as call frame information uses them. */
+
+/*
+ * Reads `n` ≤ 8 bytes of the process's memory as a number. Returns false if they are not known.
+ */
+typedef bool pm_memory_fn(void *arg, uint64_t address, unsigned n, uint64_t *out);
+
+/*
+ * Holds the operands of an expression: the registers of a frame, its CFA (0 while that is
+ * computed), the size of an address in bytes, and memory.
+ */
+struct pm_expr_context {
+	const struct pm_regs *regs;
+	uint64_t cfa;
+	unsigned word;
+	pm_memory_fn *memory;
+	void *arg;
+};
+
+/* Sets *out to the result of `n` operations. Returns false if they yield none. */
+bool pm_evaluate(const struct pm_expr_context *context, const struct ps_op *ops, size_t n,
+		 uint64_t *out);
 
 #endif
