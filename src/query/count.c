@@ -1,8 +1,8 @@
-#include "count.h"
+#include "run.h"
 
 #include <stdlib.h>
 
-#include "pipeline.h"
+#include "worker.h"
 #include "perfdata/order/partitions.h"
 
 struct counting {

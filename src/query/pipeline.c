@@ -1,4 +1,4 @@
-#include "pipeline.h"
+#include "worker.h"
 
 #define SMALL  ((uint64_t)128 << 10) /* bytes of a stream: smaller ones get no thread */
 #define ROUNDS 2

@@ -9,13 +9,11 @@
 #define PERFLUA_QUERY_QUERY_H
 
 #include "query/group/report.h"
-#include "count.h"
 #include "printer.h"
 #include "query/chains/chains_tree.h"
 #include "query/chains/stacks.h"
 #include "query/rows/rows.h"
 #include "query/rows/rows_made.h"
 #include "run.h"
-#include "run_pairs.h"
 
 #endif

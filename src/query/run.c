@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "perfdata/order/partitions.h"
-#include "pipeline.h"
 #include "worker.h"
 
 /* Runs a grouped query by several workers, which share the partitions of its session. */

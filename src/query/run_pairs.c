@@ -1,4 +1,4 @@
-#include "run_pairs.h"
+#include "run.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
+/* Computes with values, and compares computations. */
 #include <math.h>
 
-#include "arith.h"
+#include "program.h"
 
 static void set_float(struct pq_value *a, double f)
 {
@@ -237,4 +238,22 @@ void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith 
 		other = of_unsigned(op, a, b);
 	}
 	out->run = other ? other : operations[op];
+}
+
+static bool is_same_leaf(const struct pq_node *a, const struct pq_node *b)
+{
+	if (a->op != b->op || a->kind != b->kind)
+		return false;
+	if (a->op == PQ_FIELD)
+		return a->field == b->field;
+	return a->op == PQ_CONST && a->constant.type == PQ_INT && b->constant.type == PQ_INT &&
+	       a->constant.u == b->constant.u;
+}
+
+bool pq_computes_same(const struct pq_node *a, const struct pq_node *b)
+{
+	if (a->op == PQ_FIELD)
+		return is_same_leaf(a, b);
+	return a->op == b->op && a->kind == b->kind && a->op >= PQ_ADD && a->op < PQ_NEG &&
+	       is_same_leaf(a->left, b->left) && is_same_leaf(a->right, b->right);
 }
