@@ -86,7 +86,7 @@ local modules = {
   { "binding",
     "base perfdata/format perfdata/tracepoint analysis symbols pack machine query export "
       .. "stats disasm",
-    "frame functions handle pass_progress record stack system timing value writer" },
+    "functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
       .. "disasm annotate describe write scrub inject binding", "" },

@@ -89,4 +89,13 @@ void pl_closest_try(struct pl_closest *closest, const char *candidate);
 /* Raises "MESSAGE 'NAME'; did you mean 'BEST'?", without the question if no name is close. */
 int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char *message);
 
+/* Pushes perf's version as text, "6.12" or "recorded". [-0, +1] */
+void pl_push_perf(lua_State *L, unsigned perf);
+
+/*
+ * Reads the version of a perf whose text can be printed, or "recorded", into *perf. Returns
+ * false if it is not known, and pushes a message. [-0, +(0|1)]
+ */
+bool pl_take_perf(lua_State *L, const char *text, unsigned *perf);
+
 #endif

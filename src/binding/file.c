@@ -7,7 +7,6 @@
 #include "system.h"
 #include "value.h"
 #include "functions.h"
-#include "perf_text.h"
 #include "analysis/stat.h"
 
 static int file_close(lua_State *L)

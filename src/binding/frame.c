@@ -1,5 +1,5 @@
 /* A frame of a call stack as a Lua value. Its fields are read when they are asked for. */
-#include "frame.h"
+#include "stack.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Opens recordings: reads their paths and the options of perflua.open(). */
 #include "functions.h"
-#include "perf_text.h"
 #include "system.h"
 #include "timing.h"
 #include "value.h"

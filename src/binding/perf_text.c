@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "functions.h"
-#include "perf_text.h"
 #include "perfdata/format/perf_text.h"
 
 #define RECORDED "recorded" /* PD_PERF_RECORDED */

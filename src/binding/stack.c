@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "frame.h"
+#include "stack.h"
 #include "system.h"
 
 #define PL_STACKS "perflua.stacks"

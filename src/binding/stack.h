@@ -1,5 +1,5 @@
 /*
- * Call stacks as Lua values: see query/chains/stacks.h.
+ * Call stacks and their frames as Lua values: see query/chains/stacks.h.
  */
 #ifndef PERFLUA_BINDING_STACK_H
 #define PERFLUA_BINDING_STACK_H
@@ -51,5 +51,13 @@ int pl_stacks_add_frame(lua_State *L);
 int pl_stacks_add(lua_State *L);
 
 void pl_stack_register(lua_State *L);
+
+/*
+ * Pushes frame `number` of `stacks`, which are user value 1 of the object at 1. The frame keeps
+ * them. [-0, +1]
+ */
+void pl_push_frame(lua_State *L, struct pl_stacks *stacks, uint32_t number);
+
+void pl_frame_register(lua_State *L);
 
 #endif

@@ -1,7 +1,7 @@
 /* Trees of calls of Tables as Lua values: Nodes (src/result/tree.h). */
 #include <string.h>
 
-#include "binding/frame.h"
+#include "binding/stack.h"
 #include "binding/system.h"
 #include "call_tree.h"
 #include "result.h"
