@@ -7,17 +7,6 @@
 
 #define LINE_BYTES 1024 /* of a long value on a line, at most */
 
-static void print_integer(struct pd_print *out, const struct pd_node *node)
-{
-	/* Lua reads larger decimal numbers as floats */
-	if (node->negative)
-		pd_print_int(out, (int64_t)node->u);
-	else if (node->shown == PD_AS_HEX || node->u > INT64_MAX)
-		pd_print_hex(out, node->u);
-	else
-		pd_print_uint(out, node->u);
-}
-
 /* Prints a float so that the same bits are read; an infinity and a NaN have no literal. */
 static void print_float(struct pd_print *out, double value)
 {
@@ -115,7 +104,13 @@ static void print_node(struct pd_print *out, const struct pd_node *node)
 {
 	switch ((enum pd_node_kind)node->kind) {
 	case PD_N_INT:
-		print_integer(out, node);
+		/* Lua reads larger decimal numbers as floats */
+		if (node->negative)
+			pd_print_int(out, (int64_t)node->u);
+		else if (node->shown == PD_AS_HEX || node->u > INT64_MAX)
+			pd_print_hex(out, node->u);
+		else
+			pd_print_uint(out, node->u);
 		break;
 	case PD_N_FLOAT:
 		print_float(out, node->f);

@@ -118,11 +118,6 @@ static void add_build_id(struct image *image, struct ps_build_id *id)
 	end_section(image, NOTE);
 }
 
-static uint64_t alignment_of(unsigned section)
-{
-	return section == TEXT ? 16 : section == NOTE ? 4 : 8;
-}
-
 static void add_section(struct image *image, unsigned section, uint32_t type, uint64_t flags,
 			uint64_t link)
 {
@@ -137,7 +132,7 @@ static void add_section(struct image *image, unsigned section, uint32_t type, ui
 	pj_add64(out, image->sections[section].size, image->swap);
 	pj_add32(out, (uint32_t)link, image->swap);
 	pj_add32(out, section == SYMTAB, image->swap); /* one symbol is local */
-	pj_add64(out, alignment_of(section), image->swap);
+	pj_add64(out, section == TEXT ? 16 : section == NOTE ? 4 : 8, image->swap);
 	pj_add64(out, section == SYMTAB ? sizeof(Elf64_Sym) : 0, image->swap);
 }
 

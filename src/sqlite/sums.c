@@ -120,22 +120,6 @@ static void bind_period(struct pt_sql *sql, pt_statement *s, int i, struct pb_wi
 		sql->library->bind_int64(s, i, (int64_t)period.low);
 }
 
-static void write_totals(const struct totals *t, uint32_t event, pt_statement *s,
-			 struct pt_sql *sql)
-{
-	for (uint32_t i = 0; i < t->n_frames && !sql->failed; i++) {
-		if (!t->own[i].samples && !t->all[i].samples)
-			continue;
-		pt_sql_number(sql, s, 1, event);
-		pt_sql_number(sql, s, 2, i + 1);
-		sql->library->bind_int64(s, 3, (int64_t)t->own[i].samples);
-		bind_period(sql, s, 4, t->own[i].period);
-		sql->library->bind_int64(s, 5, (int64_t)t->all[i].samples);
-		bind_period(sql, s, 6, t->all[i].period);
-		pt_sql_step(sql, s);
-	}
-}
-
 /* Adds up and writes the totals of one event. Returns false without memory. */
 static bool write_event(const struct pt_sums *sums, const struct pq_call_nodes *calls,
 			uint32_t n_frames, uint32_t event, pt_statement *s, struct pt_sql *sql)
@@ -153,7 +137,17 @@ static bool write_event(const struct pt_sums *sums, const struct pq_call_nodes *
 	if (ok) {
 		add_sums(&t, sums, event);
 		add_callers(&t);
-		write_totals(&t, event, s, sql);
+		for (uint32_t i = 0; i < t.n_frames && !sql->failed; i++) {
+			if (!t.own[i].samples && !t.all[i].samples)
+				continue;
+			pt_sql_number(sql, s, 1, event);
+			pt_sql_number(sql, s, 2, i + 1);
+			sql->library->bind_int64(s, 3, (int64_t)t.own[i].samples);
+			bind_period(sql, s, 4, t.own[i].period);
+			sql->library->bind_int64(s, 5, (int64_t)t.all[i].samples);
+			bind_period(sql, s, 6, t.all[i].period);
+			pt_sql_step(sql, s);
+		}
 	}
 	free(t.own);
 	free(t.all);

@@ -69,14 +69,6 @@ static bool is_named(const struct entry *entry, const char *name)
 	       memcmp(name, entry->name, entry->length) == 0;
 }
 
-static void note_end(struct ps_kallsyms *kallsyms, const struct entry *entry)
-{
-	if (is_named(entry, "_etext"))
-		kallsyms->ends[0] = entry->address;
-	else if (is_named(entry, "_edata"))
-		kallsyms->ends[1] = entry->address;
-}
-
 /* Facts about the whole text. */
 struct seen {
 	bool addresses; /* some address is not 0 */
@@ -99,7 +91,10 @@ static bool add_lines(struct ps_kallsyms *kallsyms, const char *text, size_t siz
 			seen->found = true;
 			seen->reference = entry.address;
 		}
-		note_end(kallsyms, &entry);
+		if (is_named(&entry, "_etext"))
+			kallsyms->ends[0] = entry.address;
+		else if (is_named(&entry, "_edata"))
+			kallsyms->ends[1] = entry.address;
 		if (is_wanted_symbol(&entry) && !add_kernel_symbol(kallsyms, &entry))
 			return false;
 	}

@@ -107,12 +107,6 @@ static bool add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *
 	return ps_elf_add_symbols(&target, syms, runtime);
 }
 
-static bool place_segments(struct ps_dso *dso, Elf *elf)
-{
-	return ps_place_segments(elf, dso->mappings, dso->n_mappings, dso->store->options.arch,
-				 &dso->segments, &dso->n_segments);
-}
-
 /*
  * Adds the compressed table of symbols in a stripped file, which has those that its dynamic
  * symbols lack.
@@ -161,7 +155,9 @@ static bool add_picked(struct ps_pick *pick, enum ps_addresses addresses)
 	runtime = &pick->runtime->elf;
 	if (!runtime->is_debug)
 		dso->runtime = ps_store_text(dso->store, pick->runtime->path);
-	else if (addresses == PS_FILE_OFFSETS && !place_segments(dso, runtime->elf))
+	else if (addresses == PS_FILE_OFFSETS &&
+		 !ps_place_segments(runtime->elf, dso->mappings, dso->n_mappings,
+				    dso->store->options.arch, &dso->segments, &dso->n_segments))
 		return false;
 	if (!pick->syms && !add_debugdata(pick, addresses))
 		return false;

@@ -195,15 +195,6 @@ static void forget_symbols(struct ps_dso *dso)
 	dso->state = PS_MISSING;
 }
 
-static void destroy_dso(struct ps_dso *dso)
-{
-	forget_symbols(dso);
-	if (dso->lines)
-		dso->destroy_lines(dso->lines);
-	ps_asked_destroy(dso->asked);
-	free(dso);
-}
-
 /* Frees what nobody asks for any more. */
 static void shrink(struct ps_store *store)
 {
@@ -301,8 +292,15 @@ void ps_store_release(struct ps_store *store)
 {
 	if (--store->n_users)
 		return;
-	for (size_t i = 0; i < store->n; i++)
-		destroy_dso(store->dsos[i]);
+	for (size_t i = 0; i < store->n; i++) {
+		struct ps_dso *dso = store->dsos[i];
+
+		forget_symbols(dso);
+		if (dso->lines)
+			dso->destroy_lines(dso->lines);
+		ps_asked_destroy(dso->asked);
+		free(dso);
+	}
 	ps_interrupt_release(store->options.interrupt);
 	pb_arena_deinit(&store->texts);
 	if (store->vdso_fd >= 0)

@@ -254,21 +254,6 @@ static bool has_group_counters(const struct pd_file *file, const struct pd_event
 	return false;
 }
 
-static void set_shape(struct pd_file *file, struct pd_event *event)
-{
-	struct pd_shape *shape = &event->shape;
-
-	/* also the padding, as shapes are compared as bytes */
-	memset(shape, 0, sizeof(*shape));
-	pd_shape_set(shape, &event->attr);
-	shape->counters = has_group_counters(file, event);
-	shape->swap = file->swap;
-	shape->big = file->big;
-	shape->arch = file->arch;
-	shape->clock = &file->clock;
-	shape->sockets = &file->sockets;
-}
-
 /*
  * Returns the number of the shape's kind of sample_id trailer, which alone decides the layouts
  * of records other than samples.
@@ -326,8 +311,17 @@ static bool has_counters(const struct pd_shape *shape)
 static bool set_event_layouts(struct pd_file *file, size_t i)
 {
 	struct pd_event *event = &file->events[i];
+	struct pd_shape *shape = &event->shape;
 
-	set_shape(file, event);
+	/* also the padding, as shapes are compared as bytes */
+	memset(shape, 0, sizeof(*shape));
+	pd_shape_set(shape, &event->attr);
+	shape->counters = has_group_counters(file, event);
+	shape->swap = file->swap;
+	shape->big = file->big;
+	shape->arch = file->arch;
+	shape->clock = &file->clock;
+	shape->sockets = &file->sockets;
 	for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;) {
 		if (memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)) != 0)
 			continue;

@@ -150,12 +150,6 @@ static bool read_record(struct reading *reading)
 	return true;
 }
 
-/* Returns whether the file ends with a whole record. */
-static bool is_whole(const struct reading *reading)
-{
-	return fseeko(reading->file, 0, SEEK_END) == 0 && ftello(reading->file) == reading->end;
-}
-
 static const char *read_header(struct reading *reading)
 {
 	unsigned char header[HEADER];
@@ -250,7 +244,7 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 		reading.end = ftello(file);
 		while (read_record(&reading))
 			continue;
-		dump->is_cut = !is_whole(&reading);
+		dump->is_cut = fseeko(file, 0, SEEK_END) != 0 || ftello(file) != reading.end;
 		dump->timed = dump->monotonic && !reading.cycles;
 		name_moved_code(&reading);
 		ps_jitdump_sort(dump);
