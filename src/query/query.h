@@ -1,7 +1,7 @@
 /*
  * The public header of query: filters, groups and counts records. Nothing here knows Lua.
  *
- * A query is described by trees (node.h), whose fields have names. It is run over a session,
+ * A query is described by trees (expr.h), whose fields have names. It is run over a session,
  * for groups (run.h) or for values row by row (rows.h), or applied to one record after another
  * (expr.h).
  */

@@ -1,5 +1,5 @@
 /*
- * Converts descriptions of queries from Lua tables to trees (node.h), and answers to Lua
+ * Converts descriptions of queries from Lua tables to trees (expr.h), and answers to Lua
  * values.
  *
  * A tree is an expression as lua/perflua/filter/check.lua leaves it, which says what its nodes

@@ -48,7 +48,7 @@ struct pq_arith {
 };
 
 /*
- * Sets *out to an operator of node.h, from PQ_ADD to the one before PQ_COUNT, for operands of
+ * Sets *out to an operator of expr.h, from PQ_ADD to the one before PQ_COUNT, for operands of
  * these kinds. For unary ones `b` is ignored.
  */
 void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith *out);
