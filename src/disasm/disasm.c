@@ -99,9 +99,7 @@ size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t 
 
 #else
 
-#include "vex.h"
-
-#include "library.h"
+#include "internal.h"
 
 struct pi_decoder {
 	csh handle;

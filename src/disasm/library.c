@@ -2,7 +2,7 @@
 
 #ifdef PERFLUA_CAPSTONE
 
-#include "library.h"
+#include "internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "vex.h"
+#include "internal.h"
 
 #include <stdbool.h>
 
