@@ -138,6 +138,18 @@ describe("a recording as the only argument", function()
     assert.are.same({ 1, "page-faults" }, { #found.top, found.top[1].event })
   end)
 
+  it("counts no sample of an event that the recording does not describe", function()
+    local b = builder.new()
+    local event = b:event { type = 1, config = 0, name = "cpu-clock",
+      sample_type = { "ip", "tid", "time", "id" } }
+    b:event { sample_type = { "ip", "tid", "time", "id" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1 })
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 2, id = 4711 })
+    local found = parsed { b:write(), "--json" }
+    assert.are.same({ 1, 100 }, { found.top[1].samples, found.top[1].without_function })
+    assert.are.equal("unknown_events", found.health.findings[1].code)
+  end)
+
   it("never lets a name drive the terminal", function()
     local b = builder.new()
     local event = b:event { type = 1, config = 0, name = "cpu-clock",

@@ -134,8 +134,8 @@ function overview.name(file, found)
   add_heaviest(found, "functions", sorted, { "symbol", "dso" })
   local nameless = {}
   for row in sorted:having("symbol == nil"):rows() do
-    local index = row["event.index"]
-    nameless[index] = (nameless[index] or 0) + row.count
+    local index = row["event.index"] -- nil: of an event that the recording does not describe
+    if index then nameless[index] = (nameless[index] or 0) + row.count end
   end
   for _, top in ipairs(found.top) do
     top.without_function = words.share(nameless[top.index] or 0, top.samples)
