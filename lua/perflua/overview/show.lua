@@ -164,7 +164,9 @@ local function add_commands(lines, commands)
     if longest <= room then
       add_whole(lines, ("  %s  # %s"):format(pad(row.command, width), row.text))
     else
-      add_whole(lines, "  # " .. row.text)
+      for _, line in ipairs(display.wrap("    " .. row.text, 4)) do
+        add_whole(lines, (line:gsub("^ *", "  # ", 1)))
+      end
       add_whole(lines, "  " .. row.command)
     end
     if row.tools then lines[#lines + 1] = "    " .. table.concat(row.tools, ", ") end
