@@ -35,10 +35,10 @@ local function streamed(command, ...)
   return list
 end
 
--- Fields that a symbol gives. Only a file has the vdso's build-id, without which its functions
--- have no names.
-local NAMES = { "annotated_stack", "frames", "stack", "symbol", "symbol_size", "symoff",
-  "unresolved" }
+-- Fields that a symbol or code gives. Only a file has the vdso's build-id, without which its
+-- functions have no names, and nothing proves that its code is this machine's.
+local NAMES = { "annotated_stack", "disasm", "frames", "insn", "insnlen", "stack", "symbol",
+  "symbol_size", "symoff", "unresolved" }
 
 -- Drops what only a file knows: a stream learns the time of its first sample when that is
 -- delivered, so records before it have no `elapsed` there; in a file theirs is negative.
