@@ -2,7 +2,7 @@
 
 local perflua = require "perflua"
 local report = require "perflua.report"
-local span_names = require "perflua.export.spans"
+local reports = require "spec.support.model.report"
 
 local perfetto = {}
 
@@ -125,18 +125,20 @@ local function sum_events(file)
   return sums:rows()
 end
 
--- Calls `add` with each row of `report` by a field: the event, and the row's values by name.
--- Functions without a name, which are addresses there, and lines that are not known are none.
+-- How many keys rows of a report by a field have: the field, and of functions their cpumode.
+local KEYS <const> = { symbol = 2, srcline = 1 }
+
+-- Calls `add` with each row of a report by a field: its event and key, its samples and period
+-- and, where functions have callers, the period with what they called. Rows of functions
+-- without a name, which are addresses there, and of lines that are not known are left out.
 local function each_row(file, field, add)
-  local result = report.read(report.prepare(file, { sort = { field } }))
-  for _, event in ipairs(result.events) do
-    local columns = event.rows(1, event.n)
-    for i = 1, event.n do
-      local row = {}
-      for c, column in ipairs(result.columns) do row[column.name] = columns[c][i] end
-      local key = row[field]
-      if key and not key:find "^0x%x+$" and not key:find "^%[" then
-        add(event.event .. "\t" .. key:gsub("[\t\n]", " "), row)
+  for _, event in ipairs(reports.read(report.prepare(file, { sort = { field } })).events) do
+    local keys = event.values[1]
+    local samples, periods, children = table.unpack(event.values, KEYS[field] + 1)
+    for i, key in ipairs(keys) do
+      if not key:find "^0x%x+$" and not key:find "^%[" then
+        add(event.event .. "\t" .. key:gsub("[\t\n]", " "), samples[i], periods[i],
+          children and children[i])
       end
     end
   end
@@ -155,11 +157,11 @@ end
 
 local function check_samples(self, path, file)
   local functions, callers, lines = new_sums(), new_sums(), new_sums()
-  each_row(file, "symbol", function(key, row)
-    if row.samples > 0 then functions:add(key, row.samples, row.period) end
-    callers:add(key, row.children or row.period)
+  each_row(file, "symbol", function(key, n, period, children)
+    if n > 0 then functions:add(key, n, period) end
+    callers:add(key, children or period)
   end)
-  each_row(file, "srcline", function(key, row) lines:add(key, row.samples, row.period) end)
+  each_row(file, "srcline", function(key, n, period) lines:add(key, n, period) end)
   local got = ask(self, self.export(path, "--no-lines"), TABLES .. EVENTS, FUNCTIONS, CALLERS)
   compare(self, path, "events", got[1], sum_events(file))
   compare(self, path, "functions", got[2], functions:rows())
@@ -209,10 +211,10 @@ end
 ---Compares what Perfetto says of a query of spans, as trace events of Chrome and as slices.
 function perfetto.check_spans(self, path, spans, out)
   local sums, rows = { ("%d\t%d"):format(spans:count(), spans:sum "duration") }, {}
-  span_names.each(spans, function(span)
-    rows[#rows + 1] = ("%d\t%s\t%d\t%d"):format(span["open.tid"], span_names.name(span),
-      span.start, span.stop - span.start)
-  end)
+  for span in spans:each() do
+    rows[#rows + 1] = ("%d\t%s\t%d\t%d"):format(span.open.tid,
+      span.open.syscall or span.open.event, span.start, span.duration)
+  end
   for _, format in ipairs { "chrome", "perfetto" } do
     assert(perflua.export(spans, format, out))
     local got = ask(self, out, ERRORS, SPANS, SLICES)
