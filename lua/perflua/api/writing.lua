@@ -52,8 +52,8 @@ return {
       .. "one, else that of the file here, if that is provably the one that was mapped.",
     fields = {
       { "build_ids", "\"hit\"|\"all\"?",
-        "Adds the build-ids of binaries to the table of the header, in pipe mode as records: "
-          .. "\"hit\" of those of the frames of samples, \"all\" of those that were mapped.",
+        "Adds build-ids to the table of the header, in pipe mode as records: \"hit\" those of "
+          .. "binaries with frames of samples, \"all\" those of all binaries that were mapped.",
         default = "none is added" },
       { "mappings", "\"all\"|\"used\"?",
         "Makes records of mappings MMAP2 with the build-id of their binary; \"used\" leaves "

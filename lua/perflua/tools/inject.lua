@@ -53,10 +53,11 @@ A build-id is the recorded one, else that of the file here, if nothing speaks ag
 that was mapped: host, kernel release, device and inode are the recorded ones. perf inject takes
 whatever is at the path, as --any-binary does. What has no build-id is said.
 
--j is for programs that know no jitdumps, such as perf report; perflua reads them as they are. With -b
-OUT has the build-ids of all files that -j writes, with -B their mappings have them. -s writes each
-sample of a sched:sched_stat_* as the last sched:sched_switch of its thread, with the time and the
-period of the statistic, and no other samples of these. Both write in the order of time.
+-j is for programs that know no jitdumps, such as perf report; perflua reads them as they are. With
+-b, OUT has the build-ids of all files that -j writes; with -B, their mappings have them. -s writes
+each sample of a sched:sched_stat_* as the last sched:sched_switch of its thread, with the time and
+the period of the statistic, and leaves out the other samples of both. Both options write in the
+order of time.
 
   $ perflua inject -b perf.data -o named.data
   $ perf record -k mono -o js.data -- node --perf-prof app.js
