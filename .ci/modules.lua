@@ -109,7 +109,7 @@ local lua_modules = {
   { "plan", "core errors measures recording", "init engine trees" },
   { "table", "core errors filter measures plan recording text",
     "init description expression interrupted merge origin output pair_counts read "
-      .. "regrouped result_table" },
+      .. "regrouped result_table row_output" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
   { "write", "core errors plan table", "build init rules writer" },

@@ -1,8 +1,8 @@
 -- The forms of CSV: cells that a spreadsheet would take for formulas, ends of lines, UTF-8.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
-local output = require "perflua.table.output"
 local perflua = require "perflua"
+local row_output = require "perflua.table.row_output"
 local run = require "spec.cli.run"
 
 local function recording()
@@ -19,7 +19,7 @@ describe("a cell of CSV", function()
   it("begins with a ' if a spreadsheet would evaluate it and --csv-safe is given", function()
     local function cell(text, safe)
       local parts = {}
-      output.csv({ write = function(self, part) parts[#parts + 1] = part return self end },
+      row_output.csv({ write = function(self, part) parts[#parts + 1] = part return self end },
         { { name = "a", kind = "string" } }, { { text } }, { safe = safe })
       return table.concat(parts):match "^a\n(.*)\n$"
     end

@@ -3,10 +3,11 @@
 
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
+local row_output = require "perflua.table.row_output"
 
 local result = {}
 
-result.options = output.with_csv_options {
+result.options = row_output.with_csv_options {
   partial = "write a partial result: all groups, for perflua reduce",
   csv = "print the table as CSV",
   json = "print the table as JSON",

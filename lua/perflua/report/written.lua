@@ -7,6 +7,7 @@ local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local quality = require "perflua.report.quality"
+local row_output = require "perflua.table.row_output"
 
 local written = {}
 
@@ -16,14 +17,14 @@ function written.part()
   return part and interrupted.text(part)
 end
 
--- Writes the rows of all events; see output.rows(). `write` is called with the destination and
--- a function that writes the rows of the view first … first + n - 1 there, or nothing after an
--- interrupt, and returns nil, a message and a code if it cannot.
+-- Writes the rows of all events; see row_output.rows(). `write` is called with the destination
+-- and a function that writes the rows of the view first … first + n - 1 there, or nothing after
+-- an interrupt, and returns nil, a message and a code if it cannot.
 local function write_rows(out, format, options, result, write)
   local n, done = 0, 0
   for _, event in ipairs(result.events) do n = n + event.n end
   return output.with_file(out, function(file)
-    return output.rows(file, n, options, function(to)
+    return row_output.rows(file, n, options, function(to)
       local ended, message, code
       write(to, function(first, count)
         if ended then return end
@@ -43,7 +44,7 @@ function written.csv(result, _, _, out, args)
   local remark, ended = aside.said(result.aside), written.part()
   if remark then io.stderr:write("perflua: report: ", remark, "\n") end
   if ended then interrupted.log(ended) end
-  local options = output.csv_form(args.csv)
+  local options = row_output.csv_form(args.csv)
   options.events = result.names
   return write_rows(out, "csv", options, result, function(_, write)
     write(1, #result.view)

@@ -21,6 +21,7 @@ local merge = require "perflua.table.merge"
 local output = require "perflua.table.output"
 local presentation = require "perflua.table.presentation"
 local read = require "perflua.table.read"
+local row_output = require "perflua.table.row_output"
 local saved = require "perflua.table.saved"
 local shown = require "perflua.table.rows"
 local steps = require "perflua.table.steps"
@@ -126,7 +127,7 @@ function Table:csv(out, options)
   local text = shown.interruption(self)
   if text then interrupted.log(text) end
   return output.with_file(out, function(file)
-    return shown.write(self, "csv", file, output.csv_form(options))
+    return shown.write(self, "csv", file, row_output.csv_form(options))
   end, not text)
 end
 
@@ -134,8 +135,8 @@ end
 ---@return true? ok, string? message, string? code
 function Table:json(out)
   local text, last = shown.interruption(self)
-  return output.json_rows(out, #shown.view(self), last, function(file)
-    return shown.write(self, "json", file, { stack = output.stack_json })
+  return row_output.json_rows(out, #shown.view(self), last, function(file)
+    return shown.write(self, "json", file, { stack = row_output.stack_json })
   end, not text)
 end
 

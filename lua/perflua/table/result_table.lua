@@ -4,15 +4,15 @@
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local output = require "perflua.table.output"
 local pair_counts = require "perflua.table.pair_counts"
+local row_output = require "perflua.table.row_output"
 local suggest = require "perflua.errors.suggest"
 
 local result_table = {}
 local ResultTable = {}
 ResultTable.__index = ResultTable
 
-local options = output.with_csv_options {
+local options = row_output.with_csv_options {
   json = "one JSON object",
   count = { "N", "show the first N rows" },
   sort = { "COLUMN", "sort by this column; numbers in descending order" },
@@ -132,7 +132,7 @@ local function write_json(out, columns, rows, notes)
   local lines = lines_of(notes)
   if lines[1] then out:write('"notes":', json.encode(lines), ",") end
   out:write('"rows":')
-  local ok, message = output.json(out, columns, rows)
+  local ok, message = row_output.json(out, columns, rows)
   if not ok then return nil, message end
   out:write("}\n")
   return 0
@@ -205,7 +205,7 @@ function ResultTable:write(args, out)
   end
   if args.csv then
     if text then interrupted.log(text) end
-    local ok, message = output.csv(out, self.columns, rows, args.csv)
+    local ok, message = row_output.csv(out, self.columns, rows, args.csv)
     return ok and 0 or nil, message
   end
   out:write(fmt.table(self.columns, rows), text and text .. "\n" or "")

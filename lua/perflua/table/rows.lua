@@ -6,7 +6,7 @@ local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local output = require "perflua.table.output"
+local row_output = require "perflua.table.row_output"
 local sums = require "perflua.measures.sums"
 local usage_error = require("perflua.errors").usage_error
 local whole = require "perflua.table.whole"
@@ -122,7 +122,7 @@ end
 function rows.write(self, format, file, options)
   local view = rows.view(self)
   options.events = several_events(self) and self.data.events or nil
-  return output.rows(file, #view, options, function(out)
+  return row_output.rows(file, #view, options, function(out)
     return core.view_write(format, out, options, view, 1, #view)
   end)
 end

@@ -5,8 +5,8 @@ local fmt = require "perflua.text.fmt"
 local folding = require "perflua.toolkit.folding"
 local json = require "perflua.text.json"
 local list = require "perflua.text.list"
-local output = require "perflua.table.output"
 local result_table = require "perflua.table.result_table"
+local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
 local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
@@ -16,7 +16,7 @@ local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
   reads = "sides", passes = 2, operands = { 1, math.huge }, sides = "--",
-  options = output.with_csv_options {
+  options = row_output.with_csv_options {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol", fields = true },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run",
       values = { "share", "second", "event:" } },

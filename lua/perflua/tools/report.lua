@@ -12,7 +12,7 @@ local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
 local dump = require "perflua.tools.dump"
 local header = require "perflua.tools.header"
-local output = require "perflua.table.output"
+local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local read_values = require "perflua.report.read_values"
@@ -37,7 +37,7 @@ local tool = {
   applies = { event = false, where = false, comm = false, pid = false, tid = false,
     dso = false, symbol = false },
   refuses = words.refused,
-  options = words.add_accepted(output.with_csv_options {
+  options = words.add_accepted(row_output.with_csv_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual",
       fields = true },

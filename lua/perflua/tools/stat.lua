@@ -5,8 +5,8 @@ local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local output = require "perflua.table.output"
 local perflua = require "perflua"
+local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local types = require("perflua.recording").types
@@ -126,9 +126,9 @@ local function print_json(file, counts, out)
     first_time = counts.first_time,
     last_time = counts.last_time,
   }):sub(1, -2), ',"types":')
-  output.json(out, TYPE_COLUMNS, type_rows(counts))
+  row_output.json(out, TYPE_COLUMNS, type_rows(counts))
   out:write ',"events":'
-  output.json(out, EVENT_COLUMNS, event_rows(file, counts))
+  row_output.json(out, EVENT_COLUMNS, event_rows(file, counts))
   out:write "}\n"
 end
 

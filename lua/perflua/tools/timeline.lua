@@ -4,9 +4,9 @@ local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
-local output = require "perflua.table.output"
 local pair_counts = require "perflua.table.pair_counts"
 local perflua = require "perflua"
+local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local suggest = require "perflua.errors.suggest"
@@ -22,7 +22,7 @@ local tool = {
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
-  options = output.with_csv_options {
+  options = row_output.with_csv_options {
     by = { "tid|pid|comm|cpu", "add up threads, processes, names or processors; default: tid" },
     csv = "comma separated values, which is the default",
     json = "an array of objects",
@@ -126,7 +126,7 @@ local function writer_of(out, args, by)
     shown[i + 1] = { name = name, kind = name == "comm" and "string" or "signed" }
   end
   shown[#shown + 1] = { name = "share", kind = "float" }
-  local write, finish = output.row_writer(out, shown, args.json, args.csv)
+  local write, finish = row_output.row_writer(out, shown, args.json, args.csv)
   local number = args.json and tonumber or tostring
   return function(time, row, share)
     local cells = { number(time) }
