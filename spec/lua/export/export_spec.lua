@@ -1,38 +1,13 @@
 local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
 local exported = require "spec.support.exported"
-local formats = require("perflua.export").formats
 local files = require "spec.support.files"
+local formats = require("perflua.export").formats
 local mapped = require "spec.support.mapped"
 local perfetto = require "spec.support.perfetto"
 local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
-
-local HOSTILE <const> = "<b>\"\\;\27[2J\xff\n"
-
--- Records two events of two threads: `read` called by two callers in the kernel.
-local function recording()
-  local b = builder.new()
-  local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
-  local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
-    sample_type = sample_type }
-  local faults = b:event { name = "page-faults", type = 1, config = 2, ids = { 2 },
-    sample_type = sample_type }
-  mapped.add(b, { chains.kernel })
-  b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 })
-  b:record("comm", { pid = 7, tid = 8, comm = HOSTILE:sub(1, 15) }, { time = 1 })
-  local function sample(event, tid, time, period, ...)
-    b:sample(event, { ip = chains.READ, pid = 7, tid = tid, time = time, period = period,
-      misc = 1, id = event == clock and 1 or 2, callchain = { chains.KERNEL, ... } })
-  end
-  sample(clock, 7, 10, 100, chains.READ, chains.TWICE)
-  sample(clock, 7, 11, 50, chains.READ, chains.TWICE)
-  sample(clock, 7, 12, 30, chains.READ)
-  sample(clock, 8, 13, 7, chains.TWICE, chains.TWICE, chains.READ)
-  sample(faults, 8, 14, 3, chains.READ, chains.TWICE)
-  return b:write()
-end
 
 local function export(path, format, options)
   local out, written = exported.samples(path, format, options)
@@ -40,128 +15,8 @@ local function export(path, format, options)
 end
 
 describe("perflua.export", function()
-  -- Returns the profiles of a file of speedscope as { name, unit, "caller;callee weight" … }.
-  local function speedscope(path, options)
-    local out, written = export(path, "speedscope", options)
-    local got, list = profiles.json(files.read(out)), {}
-    for i, profile in ipairs(got.profiles) do
-      local total = 0
-      list[i] = { profile.name, profile.unit }
-      for k, stack in ipairs(profile.samples) do
-        local names = {}
-        for n, frame in ipairs(stack) do names[n] = got.shared.frames[frame + 1].name end
-        table.insert(list[i], table.concat(names, ";") .. " " .. profile.weights[k])
-        total = total + profile.weights[k]
-      end
-      assert.same({ "sampled", 0, total },
-        { profile.type, profile.startValue, profile.endValue })
-    end
-    return list, got, written
-  end
-
-  it("writes speedscope profiles for each event: of all threads, and of each", function()
-    local list, got, written = speedscope(recording())
-    assert.equal("https://www.speedscope.app/file-format-schema.json", got["$schema"])
-    local order = " (not in order of time)"
-    local hostile = "<b>\"\\;\27[2J\u{fffd}\n (pid 7, tid 8), "
-    assert.same({
-      { "all 2 threads, counted again, cpu-clock" .. order,
-        "nanoseconds", "twice;read 150", "read;twice;twice 7", "read 30" },
-      { "sh (pid 7), cpu-clock" .. order, "nanoseconds", "twice;read 150", "read 30" },
-      { hostile .. "cpu-clock" .. order, "nanoseconds", "read;twice;twice 7" },
-      { hostile .. "page-faults" .. order, "none", "twice;read 3" },
-    }, list)
-    assert.equal(0, got.activeProfileIndex)
-    assert.same({ samples = 5, set_aside = 0, notes = {} }, written)
-  end)
-
-  it("keeps in all profiles for speedscope the order of time, if times are kept", function()
-    assert.same({
-      { "all 2 threads, counted again, cpu-clock", "nanoseconds",
-        "twice;read 100", "twice;read 50", "read 30", "read;twice;twice 7" },
-      { "sh (pid 7), cpu-clock", "nanoseconds", "twice;read 100", "twice;read 50", "read 30" },
-    }, { table.unpack(speedscope(recording(), { timeline = true }), 1, 2) })
-  end)
-
-  it("orders profiles for speedscope: of events that sample time first, by weight", function()
-    local b = builder.new()
-    local events = {
-      { name = "sched:x", type = 2, config = 3 }, { name = "misses", type = 0, config = 3 },
-      { name = "cycles", type = 0, config = 5 << 32 },
-      { name = "faults", type = 1, config = 2 },
-    }
-    for i, event in ipairs(events) do
-      event.ids, event.sample_type = { i }, { "ip", "tid", "time", "period", "id" }
-      events[i] = b:event(event)
-    end
-    for i, sample in ipairs { { 1, 7 }, { 1, 7 }, { 1, 7 }, { 2, 7 }, { 3, 8 }, { 3, 9 },
-      { 3, 9 }, { 4, 7 }, { 4, 7 } } do
-      b:sample(events[sample[1]], { ip = 1, pid = 7, tid = sample[2], time = i, period = 5,
-        id = sample[1] })
-    end
-    local names = {}
-    for i, one in ipairs((speedscope(b:write()))) do
-      names[i] = one[1]:gsub(" %(not in order of time%)$", "") .. " " .. one[3]:match "%d+$"
-    end
-    assert.same({ "all 2 threads, counted again, cycles 15",
-      ":9 (pid 7, tid 9), cycles 10", ":8 (pid 7, tid 8), cycles 5", ":7 (pid 7), faults 10",
-      ":7 (pid 7), misses 5", ":7 (pid 7), sched:x 15" }, names)
-  end)
-
-  it("joins the lightest threads for speedscope, and says how many", function()
-    local b, weights, total = builder.new(), {}, 0
-    for i, n in ipairs { 3, 250 } do
-      local event = b:event { name = "e" .. i, type = 1, config = 0, ids = { i },
-        sample_type = { "ip", "tid", "time", "period", "id" } }
-      for tid = 1, n do
-        b:sample(event, { ip = 1, pid = tid, tid = tid, time = tid, period = tid, id = i })
-      end
-    end
-    local list, got, written = speedscope(b:write(), { timeline = true })
-    for i, profile in ipairs(got.profiles) do weights[i] = profile.endValue end
-    assert.same({ 250 * 251 // 2, 6, 250, 249 }, { table.unpack(weights, 1, 4) })
-    for i = 3, #weights do total = total + weights[i] end
-    assert.equal(250 * 251 // 2 + 6, total)
-    -- all of either event, 197 and 3 threads, and the other threads of e2
-    assert.equal(2 + 200 + 1, #list)
-    assert.equal("53 other threads, e2", list[200][1])
-    assert.equal(53 * 54 // 2, weights[200])
-    assert.same({ "53 threads have no profile of their own, since speedscope takes long for "
-      .. "many: they are 'other threads'" }, written.notes)
-  end)
-
-  it("has stacks for speedscope where its left-heavy view puts them", function()
-    local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
-      { symfs = "spec/fixtures/words" }))
-    local out = exported.query(file:samples(), "speedscope", { lines = true })
-    for _, profile in ipairs(profiles.json(files.read(out)).profiles) do
-      local totals, seen, last = {}, {}, {}
-      for i, stack in ipairs(profile.samples) do
-        for n = 1, #stack do
-          local key = table.concat(stack, ",", 1, n)
-          totals[key] = (totals[key] or 0) + profile.weights[i]
-        end
-      end
-      for _, stack in ipairs(profile.samples) do
-        local n = 1
-        while stack[n] and stack[n] == last[n] do n = n + 1 end
-        for depth = n, #stack do
-          local key = table.concat(stack, ",", 1, depth)
-          assert.is_nil(seen[key], "frames that are one in the view lie apart")
-          seen[key] = true
-        end
-        if stack[n] and last[1] then
-          assert.is_not_nil(last[n], "what a function spent itself is not after its callees")
-          assert.is_true(totals[table.concat(last, ",", 1, n)]
-            >= totals[table.concat(stack, ",", 1, n)])
-        end
-        last = stack
-      end
-    end
-  end)
-
   it("writes pprof a value for each event, threads as labels", function()
-    local got = profiles.pprof((export(recording(), "pprof")))
+    local got = profiles.pprof((export(exported.recording(), "pprof")))
     assert.same({ { "cpu-clock", "nanoseconds" }, { "page-faults", "count" } }, got.types)
     local texts = {}
     for i, sample in ipairs(got.samples) do
@@ -233,7 +88,7 @@ describe("perflua.export", function()
   end)
 
   it("writes callgrind what each function weighs, and each call once a stack", function()
-    local out = export(recording(), "callgrind")
+    local out = export(exported.recording(), "callgrind")
     local got = profiles.callgrind(files.read(out))
     assert.same({ "cpu-clock", "page-faults" }, got.events)
     assert.same({ 187, 3 }, got.summary)
@@ -246,7 +101,7 @@ describe("perflua.export", function()
   end)
 
   it("writes folded stacks as fold does, of one event", function()
-    local path = recording()
+    local path = exported.recording()
     local file <close> = assert(perflua.open(path, chains.options()))
     local out = files.temporary()
     perflua.export(file:samples "cpu-clock", "folded", out)
@@ -259,7 +114,7 @@ describe("perflua.export", function()
   end)
 
   it("counts samples, and takes filters", function()
-    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local file <close> = assert(perflua.open(exported.recording(), chains.options()))
     local out = files.temporary()
     perflua.export(file:samples("cpu-clock"):where "tid == 7", "callgrind", out,
       { count = true })
@@ -312,7 +167,7 @@ describe("perflua.export", function()
   end)
 
   it("writes whole profiles of no samples", function()
-    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local file <close> = assert(perflua.open(exported.recording(), chains.options()))
     local out = files.temporary()
     for _, format in ipairs { "speedscope", "firefox", "perfetto", "pprof", "callgrind",
       "folded" } do
@@ -331,7 +186,7 @@ describe("perflua.export", function()
   end)
 
   it("says what is wrong with a format, a query and a path", function()
-    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local file <close> = assert(perflua.open(exported.recording(), chains.options()))
     local query = file:samples()
     assert.has_error(function() perflua.export(query, "pproff", "x") end,
       ("export: no format 'pproff': there are %s; the closest is 'pprof'"):format(
@@ -407,7 +262,7 @@ end)
 
 describe("perflua.export of records", function()
   it("is refused where samples are counted, and gives rows of all of them", function()
-    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local file <close> = assert(perflua.open(exported.recording(), chains.options()))
     for _, format in ipairs { "pprof", "chrome", "sqlite" } do
       for _, query in ipairs { file:records(), file:records "comm" } do
         assert.has_error(function() perflua.export(query, format, "x") end,
@@ -421,73 +276,5 @@ describe("perflua.export of records", function()
     assert.equal("tid,comm\n7,sh\n", files.read(out):match "^.-\n.-\n")
     assert.equal(5, assert(perflua.export(file:records "sample", "callgrind", out,
       { count = true })).samples)
-  end)
-end)
-
-describe("perflua export", function()
-  it("has one event chosen of a stream by its user, where a format has room for one", function()
-    local path = require "spec.support.two_events".write(function(b) b.container = "pipe" end)
-    local got = run.shell_with([[cat "$1" | "$perflua" export --to folded -]], path)
-    assert.are.same({ status = 2, out = "", err = "perflua: export: folded takes one "
-      .. "event, and there are cycles:P, faults: --event chooses one\n" }, got)
-    got = run.shell_with([[cat "$1" | "$perflua" export --to folded --event faults -]], path)
-    assert.are.same({ 0, "" }, { got.status, got.err })
-  end)
-
-  it("writes to standard output or a file, and lists the formats", function()
-    local path = recording()
-    local got = run.perflua { "export", "--to", "callgrind", "--no-lines", path }
-    assert.same({ 187, 3 }, profiles.callgrind(got.out).summary)
-    local out = files.temporary()
-    assert.equal(0, run.perflua({ "export", "--to=pprof", path, "-o", out }).status)
-    assert.equal(2, #profiles.pprof(out).types)
-    assert.matches("speedscope +https", run.perflua({ "help", "export" }).out)
-    got = run.perflua { "export", path }
-    assert.equal(("perflua: export: --to names the format: %s or %s\n"):format(
-      table.concat(formats, ", ", 1, #formats - 1), formats[#formats]), got.err)
-    assert.equal(2, got.status)
-  end)
-
-  it("ends with status 2 if a format cannot represent the query", function()
-    local path, out = recording(), files.temporary()
-    local view = "callchain is a view; a column takes one of its fields; stack is "
-      .. "the whole chain as text"
-    for words, message in pairs {
-      ["--to pprof --timeline"] = "pprof cannot hold times",
-      ["--to callgrind --max-size 5M"] = "--max-size makes times coarser, and callgrind cannot "
-        .. "hold times",
-      ["--to speedscope --max-size 5M"] = "--max-size makes times coarser: --timeline keeps "
-        .. "the times",
-      ["--to csv --fields callchain"] = view,
-      ["--to jsonl --fields ip,callchain"] = view,
-      ["--to sqlite --fields callchain"] = view,
-      ["--to csv --max-size 1M"] = "--max-size makes times coarser, and csv keeps each: choose "
-        .. "fewer samples with --time or --where",
-    } do
-      local args = { "export", "-o", out, path }
-      for word in words:gmatch "%S+" do args[#args + 1] = word end
-      local got = run.perflua(args)
-      assert.same({ 2, "perflua: export: " .. message .. "\n" }, { got.status, got.err })
-      assert.equal("", files.read(out))
-    end
-  end)
-
-  it("ends with status 1 if a recording lacks what a format needs", function()
-    local b = builder.new()
-    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid" } }
-    b:sample(event, { ip = 1, pid = 7, tid = 7 })
-    local path = b:write()
-    for _, format in ipairs { "firefox", "perfetto", "chrome" } do
-      local got = run.perflua { "export", "--to", format, path }
-      assert.equal(1, got.status)
-      assert.matches("times", got.err)
-    end
-  end)
-
-  it("folds the samples of the first event, and says so", function()
-    local got = run.perflua { "export", "--to", "folded", recording() }
-    assert.matches("^sh;%[kernel.kallsyms%] 30\n", got.out:match "sh;.*")
-    assert.equal("perflua: export: using samples of cpu-clock; --event selects another: "
-      .. "page-faults\n", got.err)
   end)
 end)
