@@ -3,7 +3,6 @@ local chains = require "spec.support.chains"
 local export_formats = require("perflua.export").formats
 local exported = require "spec.support.exported"
 local files = require "spec.support.files"
-local mapped = require "spec.support.mapped"
 local perfetto = require "spec.support.perfetto"
 local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
@@ -12,193 +11,9 @@ local switches = require "spec.support.switches"
 
 local MS <const> = 1000000
 
--- Records a clock and a tracepoint of two threads, `n` times a millisecond. `more` may add
--- samples by its first argument, a function of a thread and a time in ms, and rename pid 7 by
--- its second one, a function of a name and a time in ms.
-local function recording(n, more)
-  local b = builder.new()
-  local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
-  local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
-    sample_type = sample_type }
-  local switch = b:event { name = "sched:sched_switch", type = 2, config = 3, ids = { 2 },
-    sample_type = sample_type }
-  mapped.add(b, { chains.kernel })
-  b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 })
-  b:record("comm", { pid = 7, tid = 8, comm = "worker" }, { time = 1 })
-  local function sample(event, tid, time, period, ...)
-    b:sample(event, { ip = chains.READ, pid = 7, tid = tid, time = time * MS, period = period,
-      misc = 1, id = event == clock and 1 or 2, callchain = { chains.KERNEL, ... } })
-  end
-  for i = 1, n do sample(clock, 7, i, MS // 2, chains.READ, chains.TWICE) end
-  sample(clock, 8, 3, MS, chains.TWICE)
-  sample(switch, 8, 4, 1, chains.READ)
-  if more then
-    more(function(tid, time) sample(clock, tid, time, MS, chains.TWICE) end,
-      function(name, time)
-        b:record("comm", { pid = 7, tid = 7, comm = name }, { time = time * MS })
-      end)
-  end
-  return b:write()
-end
-
 local export = exported.samples
 
 describe("an export with times", function()
-  it("writes firefox threads with their samples, and tracepoints as markers", function()
-    local got = profiles.firefox((export(recording(2), "firefox")))
-    assert.equal(60, got.meta.preprocessedProfileVersion)
-    assert.equal(1, got.meta.startTime)
-    local sh, worker = got.threads[1], got.threads[2]
-    assert.same({ "sh, cpu-clock", "sh", "7", 7, "tracing-ms" },
-      { sh.name, sh.process, sh.pid, sh.tid, sh.unit })
-    assert.same({ "worker, cpu-clock", "sh", "7", 8 },
-      { worker.name, worker.process, worker.pid, worker.tid })
-    local sample = { stack = "twice;read", kind = "Kernel", weight = 0.5, time = 0 }
-    assert.same({ sample, { stack = "twice;read", kind = "Kernel", weight = 0.5, time = 1 } },
-      sh.samples)
-    assert.same({ { stack = "twice", kind = "Kernel", weight = 1, time = 2 } }, worker.samples)
-    assert.same({}, sh.markers)
-    assert.same({ { name = "sched:sched_switch", time = 3, stack = "read" } }, worker.markers)
-    assert.equal("worker, sched:sched_switch", got.threads[3].name)
-    assert.same({ { stack = "read", kind = "Kernel", weight = 1, time = 3 } },
-      got.threads[3].samples)
-    assert.same({}, got.threads[3].markers)
-    assert.equal("[kernel.kallsyms]", got.libs[1].name)
-  end)
-
-  it("names the process of a firefox thread after the main thread, by its last name", function()
-    local got = profiles.firefox((export(recording(2, function(add, rename)
-      add(6, 2) -- a thread id below that of the main thread
-      for i, name in ipairs { "awk", "bash" } do
-        rename(name, 10 * i)
-        add(7, 10 * i + 1)
-      end
-    end), "firefox")))
-    local processes = {}
-    for _, thread in ipairs(got.threads) do
-      processes[#processes + 1] = ("%d %s"):format(thread.tid, thread.process)
-    end
-    assert.same({ "6 bash", "7 bash", "7 bash", "7 bash", "8 bash", "8 bash" }, processes)
-  end)
-
-  it("shows of firefox the heaviest rows of the first event other than tracepoints", function()
-    local b = builder.new()
-    local sample_type = { "ip", "tid", "time", "period", "id" }
-    local switch = b:event { name = "sched:sched_switch", type = 2, config = 3, ids = { 1 },
-      sample_type = sample_type }
-    local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 2 },
-      sample_type = sample_type }
-    for i = 0, 19 do
-      local tid = 7 + i
-      local sample = { ip = chains.READ, pid = 7, tid = tid, time = MS, misc = 1 }
-      sample.id, sample.period = 1, 1000 * MS
-      b:sample(switch, sample)
-      sample.id, sample.period, sample.time = 2, (i % 10 + 1) * MS, 2 * MS
-      if i ~= 9 then b:sample(clock, sample) end
-    end
-    local got = profiles.firefox((export(b:write(), "firefox")))
-    local shown, main = {}, {}
-    for i, number in ipairs(got.meta.initialVisibleThreads) do
-      local thread = got.threads[number + 1]
-      assert.matches("cpu%-clock$", thread.name)
-      assert.equal("sched:sched_switch", thread.markers[1].name)
-      shown[i] = thread.tid
-    end
-    assert.same({ 26, 15, 25, 14, 24, 13, 23, 12, 22, 11, 21, 10, 20, 9, 19 }, shown)
-    assert.same({ got.meta.initialVisibleThreads[1] }, got.meta.initialSelectedThreads)
-    for _, thread in ipairs(got.threads) do
-      if thread.is_main then main[#main + 1] = thread.name .. " " .. thread.tid end
-      if thread.tid == 16 then assert.equal(1, #thread.markers) end
-    end
-    assert.same({ ":7, cpu-clock 7" }, main)
-  end)
-
-  it("counts the processor time of firefox threads once, whatever number of clocks", function()
-    local b = builder.new()
-    local events = {}
-    for i, event in ipairs { { "cycles", 0, 0 }, { "task-clock", 1, 1 }, { "cpu-clock", 1, 0 } }
-    do
-      events[i] = b:event { name = event[1], type = event[2], config = event[3], ids = { i },
-        sample_type = { "ip", "tid", "time", "period", "id" } }
-    end
-    for i, n in ipairs { 5, 2, 3 } do
-      for k = 1, n do
-        b:sample(events[i], { ip = 1, pid = 7, tid = 7, time = k * MS, period = MS, id = i })
-      end
-    end
-    local used = {}
-    for i, thread in ipairs(profiles.firefox((export(b:write(), "firefox"))).threads) do
-      used[i] = { thread.name, thread.used }
-    end
-    assert.same({ { ":7, cycles" }, { ":7, task-clock" }, { ":7, cpu-clock", 3 * MS } }, used)
-  end)
-
-  it("writes firefox what each event weighs over time", function()
-    local got = profiles.firefox((export(recording(10), "firefox")))
-    local sums = {}
-    for i, counter in ipairs(got.counters) do
-      local samples, sum = counter.samples, 0
-      assert.equal(samples.length, #samples.time)
-      for k, count in ipairs(samples.count) do
-        assert.is_true(k == 1 or samples.time[k] > samples.time[k - 1])
-        sum = sum + count
-      end
-      sums[i] = ("%s %d"):format(counter.name, sum)
-    end
-    assert.same({ "cpu-clock " .. 6 * MS, "sched:sched_switch 1" }, sums)
-    assert.equal(MS // 2, got.counters[1].samples.count[1])
-  end)
-
-  it("writes firefox lines, inlined functions and build-ids", function()
-    local out = files.temporary()
-    local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
-      { symfs = "spec/fixtures/words" }))
-    assert(perflua.export(file:samples(), "firefox", out))
-    local got, total = profiles.firefox(out), 0
-    for _, thread in ipairs(got.threads) do
-      for _, sample in ipairs(thread.samples) do total = total + sample.weight end
-    end
-    local period = file:samples():sum "period"
-    assert.is_true(math.abs(total * MS - period) < 1)
-    local id = got.libs[1].codeId
-    assert.matches("^%x+$", id)
-    assert.equal((id:sub(7, 8) .. id:sub(5, 6) .. id:sub(3, 4) .. id:sub(1, 2)):upper(),
-      got.libs[1].breakpadId:sub(1, 8))
-    assert.equal("0", got.libs[1].breakpadId:sub(33))
-    local lines = 0
-    for _, line in ipairs(got.shared.frameTable.line) do lines = lines + (line and 1 or 0) end
-    assert.is_true(lines > 0)
-  end)
-
-  it("writes perfetto a sequence of packets for each event, with what they refer to", function()
-    local got = perfetto.read((export(recording(2), "perfetto")))
-    assert.same({ [7] = "sh" }, got.processes)
-    assert.same({ [7] = "sh", [8] = "worker" }, got.threads)
-    local clock, switch = got.sequences[1], got.sequences[2]
-    assert.same({ "cpu-clock", "sched:sched_switch" }, { clock.name, switch.name })
-    assert.same({ 1, nil }, { clock.counter, switch.counter })
-    local counted = perfetto.read((export(recording(2), "perfetto", { count = true })))
-    assert.same({ nil, 3 }, { counted.sequences[1].counter, #counted.sequences[1].samples })
-    local function sample(time, tid, stack, count)
-      return { time = time * MS, pid = 7, tid = tid, stack = stack, mode = 1, count = count,
-        cpu = nil }
-    end
-    assert.same({ sample(1, 7, "twice;read", MS // 2), sample(2, 7, "twice;read", MS // 2),
-      sample(3, 8, "twice", MS) }, clock.samples)
-    assert.same({ sample(4, 8, "read", 1) }, switch.samples)
-    assert.equal("[kernel.kallsyms]", switch.frames[1].mapping.path)
-    assert.equal(1, #switch.frames)
-  end)
-
-  it("names processes and threads to perfetto by whole names, with their spaces", function()
-    local got = perfetto.read((export(recording(2, function(add, rename)
-      rename("Web Content", 10)
-      add(7, 11)
-    end), "perfetto")))
-    assert.same({ [7] = "Web Content" }, got.processes)
-    assert.same({ [7] = "Web Content", [8] = "worker" }, got.threads)
-  end)
-
   it("tells perfetto and firefox which frames are the kernel's: a hypervisor's, too", function()
     local HYPERVISOR <const>, GUEST_KERNEL <const> = -32, -2176
     local b = builder.new()
@@ -215,77 +30,6 @@ describe("an export with times", function()
     assert.equal("Kernel", thread.samples[1].kind)
   end)
 
-  it("writes perfetto source lines, binaries and as many samples as there are", function()
-    local out = files.temporary()
-    local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
-      { symfs = "spec/fixtures/words" }))
-    assert(perflua.export(file:samples(), "perfetto", out))
-    local got = perfetto.read(out).sequences[1]
-    assert.equal(file:samples():count(), #got.samples)
-    local sum = 0
-    for _, sample in ipairs(got.samples) do sum = sum + sample.count end
-    assert.equal(file:samples():sum "period", sum)
-    local frame = got.frames[1]
-    assert.equal("usr/local/bin/words", frame.mapping.path)
-    assert.equal(20, #frame.mapping.build_id)
-    local lines = 0
-    for _, one in ipairs(got.frames) do
-      if one.line then
-        assert.matches("words%.c$", one.file)
-        lines = lines + 1
-      end
-    end
-    assert.is_true(lines > 5)
-  end)
-
-  it("shares in perfetto the weight of samples of one time, thread and call chain", function()
-    local b = builder.new()
-    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
-    for _, period in ipairs { 1, 5, 1 } do
-      b:sample(event, { ip = chains.READ, pid = 7, tid = 7, time = MS, misc = 1,
-        period = period })
-    end
-    local counts = {}
-    for i, sample in ipairs(perfetto.read((export(b:write(), "perfetto"))).sequences[1].samples)
-    do counts[i] = sample.count end
-    assert.same({ 3, 2, 2 }, counts)
-  end)
-
-  it("makes times of perfetto coarser, with one packet for samples of one time", function()
-    local path = recording(20000) -- so many that the step is estimated first
-    local out, written = export(path, "perfetto", { max_size = 100000 })
-    local size = #files.read(out)
-    assert.is_true(size > 50000 and size <= 100000)
-    assert.matches("^times are exact to 8.39ms only, so that", written.notes[1])
-    local sequences = perfetto.read(out).sequences
-    local sum, n = 0, #sequences[1].samples
-    for _, sample in ipairs(sequences[1].samples) do sum = sum + sample.count end
-    assert.equal(20000 * MS // 2 + MS, sum)
-    assert.is_true(n > 2300 and n < 2500)
-    assert.same(1, sequences[2].samples[1].count)
-  end)
-
-  it("writes perfetto what the scheduler did", function()
-    local got = perfetto.read((export(switches.recording({
-      { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
-      { 1004, 1, "switch", 0, -1, 7 }, { 1005, 1, "migrate", 7, 0, 1 },
-    }, { [7] = "sh", [8] = "worker" }, function(b)
-      b:feature("osrelease", "6.1.0-13-amd64")
-    end), "perfetto")))
-    table.sort(got.sched)
-    assert.same({ "Linux", "6.1.0-13-amd64" }, got.system)
-    assert.same({ "0 1000 7 switch  7 0 1  8 0", "0 1002 8 waking sh 7 0 0",
-      "1 1004 0 switch  0 0 -1  7 0" }, got.sched)
-  end)
-
-  it("reads what the scheduler did in one pass", function()
-    local file <close> = assert(perflua.open(switches.recording({
-      { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
-    }, { [7] = "sh", [8] = "worker" })))
-    local exports = require "perflua.export"
-    assert.equal(2, #exports.readings(file:samples(), exports.find "perfetto", {}))
-  end)
-
   it("says that switches were recorded in part only, if it draws them", function()
     local path = switches.recording({ { 1000, 0, "switch", 0, 0, 7 },
       { 2000, 0, "waking", 8, 7 } }, nil, function(b) b.events[1].sample_period = 3 end)
@@ -300,7 +44,7 @@ describe("an export with times", function()
   end)
 
   it("writes speedscope the samples in the order of time", function()
-    local path = recording(3)
+    local path = exported.timed(3)
     local got = profiles.json(files.read((export(path, "speedscope"))))
     assert.same({ 1.5 * MS }, got.profiles[2].weights)
     got = profiles.json(files.read((export(path, "speedscope", { timeline = true }))))
@@ -309,7 +53,7 @@ describe("an export with times", function()
   end)
 
   it("makes times coarser until they fit, and says so", function()
-    local path = recording(4000)
+    local path = exported.timed(4000)
     local out, written = export(path, "speedscope", { timeline = true, max_size = 20000 })
     local text = files.read(out)
     assert.is_true(#text <= 20000 and #text > 2000)
@@ -325,7 +69,7 @@ describe("an export with times", function()
   end)
 
   it("counts samples with one time, thread and call chain as one, with any workers", function()
-    local path = recording(30000, function(sample)
+    local path = exported.timed(30000, function(sample)
       for _ = 1, 3 do sample(8, 30001) end
       sample(8, 30000)
     end)
@@ -395,7 +139,7 @@ describe("an export with times", function()
   end)
 
   it("leaves no new file where the profile does not fit, and an old one as it was", function()
-    local file <close> = assert(perflua.open(recording(1), chains.options()))
+    local file <close> = assert(perflua.open(exported.timed(1), chains.options()))
     local out = files.directory {} .. "/out.json"
     finally(function() os.remove(out) end)
     local function write(max_size)
@@ -411,7 +155,7 @@ describe("an export with times", function()
   end)
 
   it("refuses formats and samples without times, and sizes that are none", function()
-    local path = recording(1)
+    local path = exported.timed(1)
     assert.has_error(function() export(path, "pprof", { timeline = true }) end,
       "export: pprof cannot hold times")
     assert.has_error(function() export(path, "firefox", { max_size = 0 }) end,
