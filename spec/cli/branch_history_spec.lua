@@ -218,7 +218,7 @@ describe("perflua report --branch-history", function()
     end
   end)
 
-  -- as in what perf 6.1 and 7.3 draw of a real recording of --call-graph lbr
+  -- perf 6.1 and 7.3 draw a real recording of --call-graph lbr like this.
   it("begins call stacks of branches as the version of perf does", function()
     local b = builder.new()
     local event = b:event { ids = { 1 }, branch_sample_type = { "user", "call_stack" },

@@ -1,6 +1,6 @@
--- The column "IPC [IPC Coverage]" of perflua report -b, of what perf 7.3 prints of the same
--- recording. Its coverage counts instructions that end blocks; that of 6.1 is worked out by
--- hand, as 6.1 crashes where functions are known.
+-- The column "IPC [IPC Coverage]" of perflua report -b. perf 7.3 prints the expected text for
+-- the same recording; its coverage counts instructions that end blocks. The coverage of 6.1,
+-- which crashes where functions are known, is worked out by hand.
 local builder = require "spec.support.builder"
 local core = require "perflua.core"
 local files = require "spec.support.files"
@@ -74,7 +74,7 @@ end
     assert.is_falsy(piped.out:find "%[ ")
   end)
 
-  it("refuses it as a key", function()
+  it("refuses ipc_lbr as a key", function()
     local got = run.perflua { "report", "-b", "-s", "ipc_lbr", path }
     assert.are.equal(2, got.status)
     assert.matches("report --branch-stack --sort symbol has it", got.err, 1, true)

@@ -77,7 +77,7 @@ local function read_lines(command)
   local list = {}
   for line in text:gmatch "[^\n]+" do
     line = line:gsub("%s+", " "):gsub(" $", "")
-    -- the column of instructions per cycle, which perf has also where it tells nothing
+    -- perf prints the column of instructions per cycle even if it is empty
     if command:find("symbol", 1, true) then
       line = line:gsub(" %-$", ""):gsub(" 0%.00 %[ *0%.0%%%]$", "")
     end

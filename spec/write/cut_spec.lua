@@ -118,8 +118,8 @@ describe("perflua cut", function()
     { "identifier", "tid", "time", "period" } }
   local ALIKE <const> = { MIXED[1], MIXED[1] }
 
-  -- A recording that workers share: threads that fork others, samples of two events, of which
-  -- not all lie in the order of time, and some have none if `parts` differ.
+  -- Returns a recording that workers share: threads that fork others, and samples of two
+  -- events, some of them out of the order of time, and some at time 0 if `parts` differ.
   local function large(parts, endian)
     local b = builder.new { endian = endian }
     local events = {}

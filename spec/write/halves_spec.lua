@@ -31,7 +31,7 @@ local function halves_of(file)
   return paths
 end
 
---- A part of both halves in one step has the samples of the whole that it chooses.
+-- Checks that merge with a condition chooses the same samples of both halves as of the whole.
 local function check_part(paths, file)
   local parts <close> = assert(perflua.open(paths))
   local condition = "time % 3 == 0 or tid % 2 == 0"

@@ -72,7 +72,7 @@ local function show_results(mark_error, ok, ...)
   end
 end
 
--- Returns candidates of a completion, which is large, and loaded by the first Tab.
+-- Returns the candidates of a completion. The first Tab loads that module, which is large.
 local function list_candidates(line, word)
   return require("perflua.cli.complete").candidates(line, word)
 end

@@ -26,7 +26,7 @@ local chrome = { name = "chrome", most = profile.STRING,
 local TOO_LARGE <const> = "tracepoints keep their times, as do switches of streams, and take "
   .. "more than the %s of --max-size: choose fewer, as with --time, or a larger size"
 local EVENT <const> = 1000 -- bytes that are drawn of a sample, at most in most traces
-local COUNTS <const> = { names = true, order = true } -- what a pass before finds
+local COUNTS <const> = { names = true, order = true } -- found by the pass that counts
 local KEYS <const> = { "event", "pid", "tid", "comm", "cpu" } -- what tells samples apart
 
 -- Returns the events of a query whose samples the core writes, and the others.

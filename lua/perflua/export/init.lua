@@ -109,8 +109,8 @@ end
 ---@return {query: perflua.Query, keys: table[]?, columns: table[]?, needs_times: boolean?,
 --- counts: table?}[]
 --- # what is read, for explain(): values of a query that selects some; groups by keys, where
---- there are such; needs_times: a pass before finds the first and the last time; counts: one
---- that counts records finds these
+--- there are such; needs_times: a pass before finds the first and the last time; counts: things
+--- that a pass before finds while it counts records
 function export.readings(query, format, options)
   export.check(query, format, options)
   return format.readings(query, options)

@@ -1,5 +1,5 @@
--- Who runs on processors: the spans between the switches of a trace, read beside its samples in
--- one pass, as a stream has no other.
+-- Runs of threads on processors: the spans between the switches of a trace. One pass reads them
+-- beside the samples, because a stream can be read only once.
 
 local core = require "perflua.core"
 local intervals = require "perflua.intervals"
@@ -41,8 +41,8 @@ local Processors = {}
 Processors.__index = Processors
 
 ---@param on { run: fun(tid: integer, cpu: integer, start: integer, stop: integer,
---- wake: table?), unknown: fun(cpu: integer, start: integer, stop: integer) } what is called
---- when a thread stopped running; after a time in which it is not known who ran
+--- wake: table?), unknown: fun(cpu: integer, start: integer, stop: integer) } run is called
+--- when a thread stopped running, unknown after a time in which it is not known who ran
 ---@return table # n_running: the number of threads that run
 function processors.new(on)
   return setmetatable({ on = on, tid_of = {}, since = {}, known = {},
@@ -56,14 +56,14 @@ local function leave(self, cpu)
   self.tid_of[cpu] = nil
 end
 
--- Tells of a run, unless its processor was switched since it began: then records are missing.
+-- Reports a run, unless its processor was switched since it began: then records are missing.
 local function end_run(self, run, stop)
   if run.start ~= self.since[run.cpu] then return end
   self.known[run.cpu] = stop
   if run.tid >= 0 then self.on.run(run.tid, run.cpu, run.start, stop, run.wake) end
 end
 
--- Tells of the time since the last switch of a processor, unless it is known who ran then.
+-- Reports the time since the last switch of a processor, unless it is known who ran then.
 local function end_unknown(self, cpu, since, time)
   if self.known[cpu] == time or time <= since then return end
   self.unknown = self.unknown + time - since

@@ -45,7 +45,8 @@ profile.formats = {
 
 local KEYS <const> = { "event", "pid", "tid", "comm" }
 
--- The pass that counts records finds these for the two after it, one of them in time order.
+-- Things that the pass that counts records finds for the two after it, one of them in time
+-- order.
 local COUNTS <const> = { names = true, order = true }
 
 -- Returns when the samples of a query begin, in ns since 1970, and how long they take; nil

@@ -176,7 +176,7 @@ function taken.sched_switch(self, s)
   if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
   if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
   self.processors:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
-  -- where not all runs have room, threads are counted at the ends of those that have
+  -- if short runs are left out, the number of running threads is drawn where drawn runs end
   if s["args.next_pid"] ~= 0 and not self.least then self:draw_running(self:stamp(s.time)) end
   return true
 end

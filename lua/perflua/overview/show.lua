@@ -1,6 +1,6 @@
 -- An overview as lines for the eye, part by part, in the order of perflua.overview. A line is a
--- text, or { text, what, is_whole = boolean? } where display.mark() colours it by `what`; one
--- that is whole is not broken where the terminal is narrow.
+-- text, or { text, what, is_whole = boolean? } where display.mark() colours it by `what`; a
+-- whole line is not broken where the terminal is narrow.
 
 local core = require "perflua.core"
 local display = require "perflua.text.display"
@@ -150,7 +150,7 @@ end
 -- Adds a line to paste.
 local function add_whole(lines, text) lines[#lines + 1] = { text, is_whole = true } end
 
--- Adds commands with comments: beside them; or above them if a line would not fit.
+-- Adds commands, with comments beside them, or above all of them if a line would not fit.
 local function add_commands(lines, commands)
   local width, longest, room = 0, 0, display.form().columns or math.huge
   for _, row in ipairs(commands) do

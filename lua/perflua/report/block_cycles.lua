@@ -10,7 +10,8 @@ local block_cycles = {}
 
 local ANY <const> = 1 << 3 -- PERF_SAMPLE_BRANCH_ANY
 
---- The expression of where a function begins in its binary, of `from` or `to`.
+--- An expression for where a function begins in its binary: with "from" for both %s the one
+--- that a branch leaves, with "to" the one that it leads to.
 block_cycles.START = "branch.address_%s - branch.symoff_%s"
 
 -- The keys that branches are grouped by; the last one is named "start".

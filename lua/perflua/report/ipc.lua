@@ -1,6 +1,6 @@
 -- The column "IPC [IPC Coverage]" that perf report adds to branches: the instructions per cycle
--- of a function, from the blocks whose cycles were recorded, and the share of its instructions
--- that coverage counts: those in such blocks, or from perf 6.12 on those that end one.
+-- of a function, from the blocks whose cycles were recorded, and its coverage: the share of its
+-- instructions that are in such blocks, or from perf 6.12 on that end one.
 
 local block_cycles = require "perflua.report.block_cycles"
 local core = require "perflua.core"
@@ -18,8 +18,8 @@ local function list_blocks(func)
   return list
 end
 
--- Returns the numbers of the first and the last instruction of a block; nil: it does not begin
--- or end where an instruction does, if that is asked for.
+-- Returns the numbers of the first and the last instruction of a block; nil if it has none, or
+-- if `is_exact` and it does not begin and end where instructions do.
 local function find_instructions(code, block, is_exact)
   local first, last = block.begin and code:find(block.begin), code:find(block.at)
   if not first or not last then return nil end
@@ -30,7 +30,7 @@ end
 
 -- Adds the blocks of a function to the sums for its name.
 local function add_function(sums, code, func, counts_ends)
-  local lowest = #code + 1 -- instruction that is covered; each block ends below the last one
+  local lowest = #code + 1 -- the first covered instruction so far: blocks come from the end
   sums.total = sums.total + #code
   for _, block in ipairs(list_blocks(func)) do
     local first, last = find_instructions(code, block, counts_ends)

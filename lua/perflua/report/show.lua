@@ -168,7 +168,7 @@ local function columns_of(report, asked, shown, elided, slots, event)
   local made, numbers, names = {}, {}, { table.unpack(asked.shown or asked.first) }
   for i, field in ipairs(report.fields) do
     numbers[field.word] = i
-    -- perf adds instructions per cycle after what was asked for
+    -- perf adds instructions per cycle after the named fields
     if not asked.shown or field.name == "ipc_lbr" then names[#names + 1] = field.word end
   end
   local has_parts = false

@@ -58,7 +58,7 @@ function Screen:close()
 end
 Screen.__close = Screen.close
 
--- Takes the report with all rows in place of the one with the first.
+-- Replaces a report that has only its first rows by the one with all.
 local function read_rest(self)
   local rest = self.report.rest
   if rest then self.report = rest() end

@@ -6,7 +6,7 @@ local show = require "perflua.report.show"
 
 local rows = {}
 
---- Rows of an event that are compared, and that columns fit.
+--- The number of rows of an event that are compared, and that columns fit.
 rows.MOST_KNOWN = 1000
 local CHANGE <const> = 9 -- columns
 

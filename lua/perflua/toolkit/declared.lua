@@ -6,7 +6,7 @@ local suggest = require "perflua.errors.suggest"
 
 local declared = {}
 
--- Names that perf has for options of tools, where they are called otherwise here.
+-- perf's names for options that have other names here.
 local spellings = {
   s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
   G = "inverted", H = "hierarchy", c = "comm", comms = "comm", d = "dso", dsos = "dso",
@@ -51,7 +51,7 @@ local function options_of(tool)
   if tool.reads == "nothing" then
     given = {}
     for name, option in pairs(tool.options or {}) do given[name] = option end
-  else -- loaded only where one is read
+  else -- tools that read no recording do not load this module
     given, refused = require "perflua.toolkit.recordings".options(tool)
   end
   for name, option in pairs(common) do given[name] = option end

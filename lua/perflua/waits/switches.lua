@@ -42,7 +42,8 @@ function switches.off()
   }
 end
 
--- The thread that comes to a processor, or leaves it; that of an idle one is below 0.
+-- The thread that comes to a processor, or leaves it. Idle threads, all of number 0, get
+-- numbers below 0 by processor.
 local IN <const> = "args.next_pid ~= 0 and args.next_pid or -1 - cpu"
 local OUT <const> = "args.prev_pid ~= 0 and args.prev_pid or -1 - cpu"
 

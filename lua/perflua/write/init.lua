@@ -91,8 +91,8 @@ local function options_of(spec, options)
   return described
 end
 
--- Returns why nothing is written of a File that has no whole record; nil: it has some, or may
--- have none. A pipe may have been cut where a record ends.
+-- Returns why a File without a whole record is not written; nil: it has records, or is a file
+-- that recorded none. A pipe without records was cut before the first one.
 local function why_empty(file, summary, options)
   local left_out = summary.aux_records + summary.unturned_records
   if options.scrub or summary.records + left_out > 0 then return nil end
