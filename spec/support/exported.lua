@@ -87,4 +87,23 @@ function exported.timed(n, more)
   return b:write()
 end
 
+--- The options of pair() for the spans of exported.spans().
+exported.PAIR = { open = "begin", close = "end", key = { "tid", "ip" } }
+
+---Records samples { event, tid, time, ip }, of the events 1 and 2.
+---@param list integer[][]
+---@return string # the path
+function exported.spans(list)
+  local b, events = builder.new(), {}
+  for i, name in ipairs { "begin", "end" } do
+    events[i] = b:event { name = name, ids = { i },
+      sample_type = { "ip", "tid", "time", "id" } }
+  end
+  b:record("comm", { pid = 7, tid = 7, comm = "sh\"\xff" }, { time = 1 })
+  for _, s in ipairs(list) do
+    b:sample(events[s[1]], { pid = 7, tid = s[2], time = s[3], ip = s[4], id = s[1] })
+  end
+  return b:write()
+end
+
 return exported

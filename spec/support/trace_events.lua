@@ -1,6 +1,8 @@
 -- Reads trace events in their object form, and checks them by the rules of the document "Trace
 -- Event Format": what each phase must have, pairs, identifiers, order.
+local chains = require "spec.support.chains"
 local files = require "spec.support.files"
+local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
 
 local trace_events = {}
@@ -97,6 +99,22 @@ function trace_events.read(path)
     assert(pair.b and pair.e and pair.b.ts <= pair.e.ts, "half a span: " .. id)
   end
   return trace
+end
+
+---Exports samples, or the query that `make` returns for the File, with the symbols of
+---spec.support.chains.
+---@param path string
+---@param make nil|fun(file: perflua.File): perflua.Query
+---@param options table?
+---@return table # what is read back
+---@return table written # what perflua.export() returned
+---@return integer size # bytes
+function trace_events.export(path, make, options)
+  local file <close> = assert(perflua.open(path, chains.options()))
+  local out = files.temporary()
+  local query = make and make(file) or file:samples()
+  local written = assert(perflua.export(query, "chrome", out, options))
+  return trace_events.read(out), written, #files.read(out)
 end
 
 return trace_events
