@@ -188,10 +188,10 @@ local classes = {
           .. "runs. Reads nothing.",
         returns = { { "string" } }, errors = "a closed file" },
       { "write",
-        "Writes the records as a recording, with those of other types that they need. All "
-          .. "records of several recordings become one, if these are of one system. A "
-          .. "warning says what fails, too. Nothing is overwritten unless forced, and an old "
-          .. "file is replaced once the new one is whole.", step = "before",
+        "Writes the records as a recording, with those of other types that they need. "
+          .. "Several recordings become one, if they are of one system. A warning says what "
+          .. "fails, too. Nothing is overwritten unless forced, and an old file is replaced "
+          .. "once the new one is whole.", step = "before",
         params = {
           { "target", "string|file*", "a path, or an open file, which gets pipe mode" },
           { "options", "WriteOptions?", "the form" },
@@ -200,7 +200,8 @@ local classes = {
           { "string?", "code: \"EEXIST\"; \"EBUSY\": it is the file that is read; "
             .. "\"ENODATA\": no sample is chosen, or no record is whole …" } },
         errors = GROUPED .. "one that selects fields, of spans or items, of records without "
-          .. "samples, or of some records of several recordings; an unknown option" },
+          .. "samples; an option that changes or thins out the records of several "
+          .. "recordings; an unknown option" },
     },
   },
 
