@@ -1,5 +1,6 @@
 -- perflua cut: chosen samples, and what they need.
 local builder = require "spec.support.builder"
+local core = require "perflua.core"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -222,6 +223,50 @@ describe("perflua cut", function()
       for r in copy:records "comm" do comms[#comms + 1] = r.comm end
       assert.are.same(count == 2 and { "t7", "t8" } or { "t8" }, comms)
       assert.are.equal(count == 2 and 59 or 10, copy:samples():count())
+    end
+  end)
+
+  -- A recording of 16 MB, of which a range of time has all.
+  local function dense()
+    local b = builder.new {}
+    b:event { ids = { 1 }, sample_type = { "identifier", "tid", "time" } }
+    for i = 1, 1000 do b:sample(b.events[1], { identifier = 1, pid = 7, tid = 7, time = i }) end
+    local bytes = b:bytes()
+    local at, n = string.unpack("<I8I8", bytes, 41)
+    return files.temporary(bytes:sub(1, 48) .. string.pack("<I8", 500 * n) .. bytes:sub(57, at)
+      .. bytes:sub(at + 1, at + n):rep(500) .. bytes:sub(at + n + 1))
+  end
+
+  it("ends soon after an interrupt, with what was copied until then", function()
+    local got = run.shell_with([[
+      rm "$2" && mkfifo "$2"
+      "$perflua" cut --time 0,1 "$1" -o - >"$2" 2>/dev/null & pid=$!
+      { head -c 1 >/dev/null; kill -INT $pid; wc -c; } <"$2"
+      wait $pid]], dense(), files.temporary())
+    assert.are.equal(130, got.status)
+    assert.is_true(tonumber(got.out) < 8e6, got.out)
+  end)
+
+  it("fails if the recording changes between the look at it and the copy", function()
+    local outline = core.outline
+    finally(function() core.outline = outline end)
+    for how, said in pairs { ["r+b"] = "the recording changed", w = "found .- expected" } do
+      local path, target = large(ALIKE), rewritten.path()
+      files.output("touch -d 2020-01-01 " .. path)
+      local file <close> = assert(perflua.open(path))
+      core.outline = function(...)
+        local found = outline(...)
+        local changed <close> = assert(io.open(path, how))
+        changed:seek("set", 100000)
+        changed:write "other"
+        return found
+      end
+      warn "@off"
+      local ok, message = file:samples():between(5010, nil):write(target)
+      warn "@on"
+      assert.is_nil(ok)
+      assert.matches(said, message)
+      assert.is_false(files.exists(target))
     end
   end)
 

@@ -6,17 +6,17 @@
 #include "perfdata/order/partitions.h"
 
 #define HEADER_SIZE 8
-#define CHAPTER	    ((uint64_t)4 << 20) /* bytes between two looks at the progress */
+#define CHAPTER	    ((uint64_t)4 << 20) /* bytes that are copied before progress is asked */
 #define RECENT	    256
 
 /* The finds of a worker. */
 struct sketch {
-	struct pw_selection selection; /* its time alone */
-	bool prepared;		       /* the next five are known */
+	struct pw_selection selection; /* has a time range only */
+	bool prepared;		       /* the next five members are set */
 	struct pd_timestamp_locator locator;
 	uint32_t time_at, thread_at; /* offsets in a sample: of its time, of pid and tid */
 	uint32_t least;		     /* bytes of a sample that has both */
-	bool checks_ids;	     /* samples of unknown events have them elsewhere */
+	bool checks_ids;	     /* samples of unknown events have other offsets */
 	struct part *parts;
 	size_t n_parts, parts_room;
 	struct chapter *chapters;
@@ -24,9 +24,9 @@ struct sketch {
 	struct pb_id_map threads; /* pid << 32 | tid */
 	struct pw_outlined_fork *forks;
 	size_t n_forks, forks_room;
-	/* those that were met last, by tid or id % RECENT */
-	uint64_t recent_threads[RECENT]; /* as in `threads` */
-	uint64_t recent_ids[RECENT];	 /* of samples whose events are known */
+	/* caches of the last finds, by tid or id % RECENT */
+	uint64_t recent_threads[RECENT]; /* keys of `threads` */
+	uint64_t recent_ids[RECENT];	 /* ids of known events */
 };
 
 static bool has_parts(const struct sketch *s, const struct pd_layout *layout)
@@ -35,7 +35,10 @@ static bool has_parts(const struct sketch *s, const struct pd_layout *layout)
 	       layout->parts[PD_PART_TIME] == s->time_at;
 }
 
-/* Sets where samples have what all need. Returns false if it differs, or they lack it. */
+/*
+ * Sets the offsets of time and thread in samples. Returns false if samples of the recording's
+ * events have them at several offsets, or lack them.
+ */
 static bool prepare_sketch(struct sketch *s, const struct pd_file *file)
 {
 	if (!file->n_events || file->simpleperf)
@@ -46,7 +49,7 @@ static bool prepare_sketch(struct sketch *s, const struct pd_file *file)
 		if (!has_parts(s, file->events[i].sample))
 			return false;
 	s->checks_ids = !has_parts(s, file->unknown_sample);
-	for (uint64_t i = 0; i < RECENT; i++) /* as none would be there */
+	for (uint64_t i = 0; i < RECENT; i++) /* neither belongs there: the caches are empty */
 		s->recent_threads[i] = s->recent_ids[i] = i + 1;
 	s->least = (s->thread_at > s->time_at ? s->thread_at : s->time_at) + 8;
 	pd_timestamp_locator_init(&s->locator, file);
@@ -85,7 +88,7 @@ static inline struct part *last_part(struct sketch *s)
 	return s->n_parts > last_chapter(s)->first ? &s->parts[s->n_parts - 1] : NULL;
 }
 
-/* Returns whether no record is kept from the end of a round up to the end of the last part. */
+/* Returns whether the chapter ends with the end of a round and records that are left out. */
 static bool is_without_round(const struct sketch *s, const struct part *last)
 {
 	const struct part *before = last - 1;
@@ -94,7 +97,7 @@ static bool is_without_round(const struct sketch *s, const struct part *last)
 	       (before->fate == ROUND_END || before->ends_round);
 }
 
-/* Adds what becomes of the bytes from an offset on. Returns false without memory. */
+/* Adds the fate of the bytes from an offset on. Returns false without memory. */
 static bool add_part(struct sketch *s, uint64_t offset, enum fate fate, uint32_t id)
 {
 	struct part *last = last_part(s);
@@ -124,7 +127,7 @@ static inline bool add_thread(struct sketch *s, const uint8_t *sample, bool swap
 	return pb_id_map_add(&s->threads, thread, 0);
 }
 
-/* Returns whether a sample has thread and time where most have them. Sets *time. */
+/* Returns whether a sample has its thread, and a time, at the usual offsets. Sets *time. */
 static inline bool is_usual(struct sketch *s, const struct pd_binder *binder,
 			    const uint8_t *sample, uint32_t size, bool swap, uint64_t *time)
 {
@@ -180,8 +183,8 @@ static bool add_sample(struct sketch *s, const struct pd_binder *binder,
 }
 
 /*
- * Adds the samples of a run, which is at `offset`, that continue the last part: nearly all
- * records of a recording.
+ * Adds the samples at the beginning of a run that have the fate of the last part, as nearly all
+ * records of a recording do. Advances *offset, that of the run in the file, past them.
  */
 static inline __attribute__((always_inline)) void continue_part(struct sketch *s,
 								struct pd_run *run,
@@ -249,7 +252,7 @@ static bool add_other(struct sketch *s, const struct pd_binder *binder, struct p
 	return add_part(s, rec->offset, KEPT, 0);
 }
 
-/* Adds a record. Returns false if it is an unusual one, or without memory. */
+/* Adds a record. Returns false if it cannot be part of an outline, or without memory. */
 static inline bool add_record(struct sketch *s, const struct pd_binder *binder,
 			      struct pd_record *rec)
 {
@@ -263,8 +266,8 @@ static inline bool add_record(struct sketch *s, const struct pd_binder *binder,
 }
 
 /*
- * Adds the records of the reader's block. Returns false as add_record() does. Most recordings
- * have the byte order of this host, for which a loop of its own needs no test of it.
+ * Adds the records of the reader's block. Returns false as add_record() does. Each byte order
+ * has a copy of the inner loop, so that the usual one costs no test for each record.
  */
 static bool add_run(struct sketch *s, struct pd_reader *reader)
 {
@@ -366,6 +369,7 @@ struct pw_outline *pw_outline_create(struct pd_session *session, uint64_t from, 
 	for (unsigned i = 0; i < o->n_sketches; i++)
 		o->sketches[i].selection = (struct pw_selection){ .from = from, .to = to };
 	if (o->sketches && session->n_files == 1 && session->files[0]->n_streams == 1 &&
+	    fstat(o->stream->input->fd, &o->status) == 0 &&
 	    pd_partitions_read(session, &work) == PB_OK && join_sketches(o))
 		return o;
 	pw_outline_destroy(o);

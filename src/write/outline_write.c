@@ -1,12 +1,12 @@
 #include "outline_internal.h"
 
-/* Bytes of the file that are to be copied together. */
+/* A copy in the making. */
 struct copying {
 	struct pw_writer *w;
 	struct pd_stream *stream;
 	struct pw_selection selection;
 	struct pd_binder binder;
-	struct pd_section range; /* not copied yet */
+	struct pd_section range; /* bytes of the file that are kept, and not copied yet */
 };
 
 static bool flush_range(struct copying *c, struct pd_error *err)
@@ -98,7 +98,21 @@ static bool write_chapter(struct copying *c, const struct chapter *chapter,
 			return false;
 	}
 	pw_add_counts(c->w, &chapter->counts);
-	return true;
+	return flush_range(c, err);
+}
+
+/* Returns false with *err if the file may have other bytes than those that were outlined. */
+static bool check_unchanged(const struct pw_outline *o, struct pd_error *err)
+{
+	const struct pd_input *input = o->stream->input;
+	struct stat status;
+
+	if (fstat(input->fd, &status) == 0 && status.st_size == o->status.st_size &&
+	    status.st_mtim.tv_sec == o->status.st_mtim.tv_sec &&
+	    status.st_mtim.tv_nsec == o->status.st_mtim.tv_nsec)
+		return true;
+	return pd_error_set(err, "ESTALE", input->path, PD_NO_OFFSET,
+			    "the recording changed while it was read");
 }
 
 bool pw_outline_write(const struct pw_outline *o, struct pw_writer *w,
@@ -121,5 +135,5 @@ bool pw_outline_write(const struct pw_outline *o, struct pw_writer *w,
 		if (!write_chapter(&c, chapter, err))
 			return false;
 	}
-	return flush_range(&c, err);
+	return check_unchanged(o, err);
 }

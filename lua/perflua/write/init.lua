@@ -93,6 +93,7 @@ end
 
 -- Returns why a File without a whole record is not written; nil: it has records, or is a file
 -- that recorded none. A pipe without records was cut before the first one.
+-- Scrubbing leaves out records that the summary does not count.
 local function why_empty(file, summary, options)
   local left_out = summary.aux_records + summary.unturned_records
   if options.scrub or summary.records + left_out > 0 then return nil end
@@ -214,9 +215,11 @@ function write.query(spec, target, options, query, bundle)
   ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
   described.directory = options.directory or target:find "./$" ~= nil
+  if described.directory and options.pipe then
+    usage_error("write: a directory has no pipe mode")
+  end
   choose_threads(query, spec, described)
   if described.directory then
-    if options.pipe then usage_error("write: a directory has no pipe mode") end
     local summary
     summary, message, code = write_to(spec, target, target, described)
     if not summary then return output.fail(message, code) end

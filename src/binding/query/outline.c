@@ -1,9 +1,9 @@
 /*
  * core.outline(file, options) -> outline | nil
  *
- * Outlines the recording of a File, of which the samples from time `from` up to `to` are
- * chosen; see write/outline.h. nil: it has to be read record by record. core.write() takes the
- * outline as an option.
+ * Outlines the recording of a File, whose samples from time `from` up to `to`, both options,
+ * are chosen; see write/outline.h. Returns nil if it has to be read record by record.
+ * core.write() takes the outline as an option.
  *
  * core.outline_found(outline) -> { pid, tid, pid, tid, … }, { tid, ptid, ppid, tid, … }
  *
@@ -54,7 +54,7 @@ int pl_file_outline(lua_State *L)
 	return *outline ? 1 : 0;
 }
 
-/* An array that gets integers. */
+/* An array on the stack that integers are appended to. */
 struct listing {
 	lua_State *L;
 	lua_Integer n;

@@ -1,4 +1,4 @@
-/* Outlines of recordings of which a time is written: see write/outline.h. */
+/* Outlines of recordings, for copies of a time range: see write/outline.h. */
 #ifndef PERFLUA_BINDING_OUTLINE_H
 #define PERFLUA_BINDING_OUTLINE_H
 
