@@ -10,7 +10,7 @@
 
 #define HEADER_SIZE  104
 #define EVENT_TYPE   72 /* bytes of a number and a name */
-#define SIZE_OF_ATTR 4	/* offset of the member that says an attr's size */
+#define SIZE_OF_ATTR 4	/* offset of perf_event_attr.size */
 #define IDS_ENTRY    16 /* bytes of the section that follows each attr */
 
 const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
@@ -67,11 +67,11 @@ static bool find_attr_end(const struct pw_writer *w, const struct pd_event *even
 }
 
 /*
- * Sets w->attr_size. perf reads as many bytes of an attr as it says, and then its ids, wherever
- * the header says that the next attr begins; and it refuses an attr that is larger than its
- * own, as perf 6.1 does those of perf 7, but not in pipe mode. So attrs of several recordings,
- * and those of a pipe, get one size: that of perf 6.1, if the rest is zero. Returns false with
- * *err.
+ * Sets w->attr_size. perf takes the bytes after an attr's own size for the section of its ids,
+ * whatever stride the header has, so attrs of one file need one size. It refuses an attr in a
+ * file, though not in a pipe, that is larger than its own: perf 6.1 does those of perf 7. So
+ * attrs of several recordings, and those of a pipe, get the least size of 128 and 136 bytes
+ * after which all are zero, if one is larger. Returns false with *err.
  */
 static bool choose_attr_size(struct pw_writer *w, const struct pd_event *events, size_t n,
 			     struct pd_error *err)
@@ -90,7 +90,7 @@ static bool choose_attr_size(struct pw_writer *w, const struct pd_event *events,
 		set = end > set ? end : set;
 	}
 	if (!n || (least == most && !w->like->pipe))
-		return true; /* they are those of one file */
+		return true; /* as in the file that they come from */
 	w->attr_size = most;
 	for (size_t i = sizeof(smaller) / sizeof(smaller[0]); i--;)
 		if (set <= smaller[i] && most > smaller[i])

@@ -165,7 +165,7 @@ static bool write_record(struct pw_merge *m, struct pw_writer *w, struct pw_part
 		m->doubles++;
 		return true;
 	}
-	/* a part may also find what changed while nobody recorded */
+	/* what a part restates may differ, because it changed while nobody recorded */
 	if (!time && edits->begin && !is_lasting(rec))
 		change = since;
 	if (change && change < m->changed && pw_tells_of_system(rec))

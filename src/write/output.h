@@ -30,9 +30,9 @@ bool pw_output_flush(struct pw_output *out);
 void pw_put_large(struct pw_output *out, const void *bytes, size_t n);
 
 /*
- * Adds `n` bytes of the file `fd`, from `offset` on, which the kernel copies. Returns how many
- * it copied: fewer at the end of the file, after a failure, or if it cannot copy between the
- * two, after which the caller reads and puts the rest to know.
+ * Has the kernel copy `n` bytes of the file `fd`, from `offset` on. Returns how many it copied:
+ * fewer at the end of the file, after a failure, or if it cannot copy between these two files.
+ * It sets no error: the caller reads and puts the rest, and so meets the failure.
  */
 uint64_t pw_put_of_file(struct pw_output *out, int fd, uint64_t offset, uint64_t n);
 

@@ -58,19 +58,19 @@ uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct p
 /* Puts a feature whose content follows from what was written. Returns false with *err. */
 bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err);
 
-/* Records that were written together. */
+/* Counts of records that were written together. */
 struct pw_counts {
-	uint64_t first, last; /* times of samples; first > last: none has one */
+	uint64_t first, last; /* the range of the samples' times; first > last: none has one */
 	uint64_t records, samples, sample_bytes, bytes;
 };
 
-/* Adds them to the summary. */
+/* Adds counts to the summary. */
 void pw_add_counts(struct pw_writer *w, const struct pw_counts *counts);
 
 /* Returns whether a record describes data of an AUX area. */
 bool pw_is_aux(uint32_t type);
 
-/* Puts bytes of a stream, which are all there. Returns false with *err. */
+/* Puts bytes of a stream, which must hold them all. Returns false with *err. */
 bool pw_put_range(struct pw_writer *w, struct pd_stream *stream, struct pd_section at,
 		  struct pd_error *err);
 

@@ -1,8 +1,7 @@
 /*
- * Which records a selection of samples keeps beside them: those that describe the recorded
- * system up to its end, whenever they came, and of the others those of its time. So names,
- * mappings and cgroups of its samples are those of the whole recording. Threads that no sample
- * needs may be left out.
+ * The records that a selection of samples keeps beside them: all up to its end that describe
+ * the recorded system, and the others of its time range. So names, mappings and cgroups of its
+ * samples are those of the whole recording. Threads that no sample needs may be left out.
  */
 #ifndef PERFLUA_WRITE_SELECTION_H
 #define PERFLUA_WRITE_SELECTION_H
@@ -16,14 +15,14 @@ struct pw_selection {
 	const struct pb_id_map *threads, *processes;
 };
 
-/* Whose record is left out with its thread or process. */
+/* The thread or process that a record is left out with. */
 enum pw_tie {
-	PW_FREE, /* nobody's, or that of several */
+	PW_FREE, /* neither: the record tells of none, or of several */
 	PW_TIED_TO_THREAD,
 	PW_TIED_TO_PROCESS,
 };
 
-/* Returns to what a record is tied, and then sets *id. */
+/* Returns the tie of a record, and sets *id to that of the thread or process, if it has one. */
 enum pw_tie pw_find_tie(const struct pd_record *rec, uint32_t *id);
 
 /* Returns whether records are kept that are tied to that thread or process. */

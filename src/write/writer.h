@@ -91,7 +91,7 @@ struct pw_writer {
 	size_t n_events;	     /* of `like` that were described before the records */
 	bool described[PD_FEATURES]; /* features of a pipe that were written before them */
 	uint64_t stride;    /* of a file: bytes of an attr and of the section of its ids */
-	uint32_t attr_size; /* of a file: that all attrs get; 0: each keeps its own */
+	uint32_t attr_size; /* of a file: the size that all attrs get; 0: each keeps its own */
 	struct pd_section attrs, event_types, data;
 	uint64_t in_round;		  /* records since the last round ended */
 	bool keeps_round;		  /* it does not end yet, if how.sorts */
