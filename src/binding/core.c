@@ -12,8 +12,8 @@
 #include "stack.h"
 
 /*
- * Returns the numbers of the machine that an argument names; without one, those of this
- * machine. Raises if there are none.
+ * Returns the numbers of the architecture that an argument names; without one, those of this
+ * machine, or NULL. Raises if the numbers of that name are not known.
  */
 static const struct pd_abi *check_abi(lua_State *L, int arg)
 {
@@ -27,16 +27,16 @@ static const struct pd_abi *check_abi(lua_State *L, int arg)
 }
 
 /* core.syscall(number [, machine]) -> name | nil */
-int pl_syscall(lua_State *L)
+static int core_syscall(lua_State *L)
 {
 	uint64_t number = (uint64_t)luaL_checkinteger(L, 1);
 
-	lua_pushstring(L, pd_syscall_name(check_abi(L, 2), number)); /* of NULL: nil */
+	lua_pushstring(L, pd_syscall_name(check_abi(L, 2), number)); /* NULL becomes nil */
 	return 1;
 }
 
-/* core.errno(number [, machine]) -> name | nil; of 2 and of -2 */
-int pl_errno(lua_State *L)
+/* core.errno(number [, machine]) -> name | nil. Number 2 and -2 have the same name. */
+static int core_errno(lua_State *L)
 {
 	lua_Integer number = luaL_checkinteger(L, 1);
 	uint64_t positive = number < 0 ? -(uint64_t)number : (uint64_t)number;
@@ -45,7 +45,7 @@ int pl_errno(lua_State *L)
 	return 1;
 }
 
-/* core.hex(x) -> "0x…" of an integer, unsigned */
+/* core.hex(x) -> "0x…": the digits of an integer, which is taken as unsigned */
 static int core_hex(lua_State *L)
 {
 	char text[24];
@@ -55,7 +55,7 @@ static int core_hex(lua_State *L)
 	return 1;
 }
 
-/* core.columns(text) -> how many columns of a terminal it takes */
+/* core.columns(text) -> the number of columns that a text takes on a terminal */
 static int core_columns(lua_State *L)
 {
 	size_t n;
@@ -65,7 +65,7 @@ static int core_columns(lua_State *L)
 	return 1;
 }
 
-/* core.shorten(text, columns) -> it in at most so many columns, with … in its middle */
+/* core.shorten(text, columns) -> text of at most so many columns, with … in its middle */
 static int core_shorten(lua_State *L)
 {
 	lua_Integer columns = luaL_checkinteger(L, 2);
@@ -82,7 +82,7 @@ static int core_shorten(lua_State *L)
 	return 1;
 }
 
-/* core.seconds(ns) -> "8590.143543": as perf writes a time, cut to microseconds */
+/* core.seconds(ns) -> "8590.143543": a time as perf writes it, cut to microseconds */
 static int core_seconds(lua_State *L)
 {
 	uint64_t ns = (uint64_t)luaL_checkinteger(L, 1);
@@ -128,7 +128,7 @@ static int pattern_gc(lua_State *L)
 	return 0;
 }
 
-/* (text) -> boolean; upvalue: the pattern */
+/* match(text) -> boolean; upvalue 1: the pattern */
 static int match_pattern(lua_State *L)
 {
 	struct pb_pattern **pattern = lua_touserdata(L, lua_upvalueindex(1));
@@ -164,7 +164,7 @@ static int core_pattern(lua_State *L)
 	return 1;
 }
 
-/* core.field_names() -> {name = true} of the fields of all record types */
+/* core.field_names() -> {name = true}: the names of the fields of all record types */
 static int core_field_names(lua_State *L)
 {
 	const struct pl_names *names = pl_names_get(L);
@@ -262,8 +262,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "perf_version", pl_perf_version },
 		{ "set_chain_options", pl_set_chain_options },
 		{ "perf_differences", pl_perf_differences },
-		{ "syscall", pl_syscall },
-		{ "errno", pl_errno },
+		{ "syscall", core_syscall },
+		{ "errno", core_errno },
 		{ "processors", pl_processors },
 		{ "result", pl_result_create },
 		{ "result_add", pl_result_add },

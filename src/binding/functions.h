@@ -134,8 +134,6 @@ int pl_query_spec(lua_State *L); /* core.query_spec(query) -> spec */
 
 /* Facts of the format and of perf. */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
-int pl_syscall(lua_State *L);	    /* core.syscall(number [, machine]) -> name | nil */
-int pl_errno(lua_State *L);	    /* core.errno(number [, machine]) -> name | nil */
 int pl_types(lua_State *L);
 int pl_views(lua_State *L);
 int pl_feature_names(lua_State *L);

@@ -4,44 +4,9 @@
 
 #include "compare_internal.h"
 
-#define FEW_ROWS 1024 /* fewer are not worth a thread */
-
-struct part {
-	struct pc_share share;
-	bool (*work)(const struct pc_share *share, unsigned worker);
-	bool failed;
-};
-
-static void work_on_part(void *item, unsigned worker)
-{
-	struct part *part = item;
-
-	part->failed = !part->work(&part->share, worker);
-}
-
-bool pc_share_rows(size_t n, unsigned workers,
-		   bool (*work)(const struct pc_share *share, unsigned worker), void *arg)
-{
-	size_t each = n < FEW_ROWS ? n : n / PB_ITEMS_MAX + 1, at = 0;
-	struct pb_helpers *helpers = pb_helpers_start(n < FEW_ROWS ? 0 : workers - 1,
-						      work_on_part);
-	struct part parts[PB_ITEMS_MAX], *done;
-	bool ok = helpers != NULL;
-
-	for (size_t i = 0; ok && at < n; i++, at += each) {
-		parts[i] = (struct part){ .share = { arg, i, at, each }, .work = work };
-		if (n - at < each)
-			parts[i].share.n = n - at;
-		pb_helpers_give(helpers, &parts[i]);
-	}
-	while (helpers && (done = pb_helpers_take(helpers)))
-		ok = ok && !done->failed;
-	pb_helpers_stop(helpers);
-	return ok;
-}
-
-#define FEW_SAMPLES 100 /* whose division is also tested as such */
-#define CERTAIN	    1e9 /* degrees of freedom of an error that is known */
+#define FEW_ROWS    1024 /* fewer are not worth a thread */
+#define FEW_SAMPLES 100	 /* the division of fewer samples is also tested as such */
+#define CERTAIN	    1e9	 /* degrees of freedom of an error that is known */
 
 /* Returns the kind of the measured values. */
 static enum pq_kind kind_of(const struct pc_comparison *c)
@@ -384,7 +349,42 @@ static bool set_verdicts(struct pc_comparison *c, const struct pc_judging *judgi
 	return ok;
 }
 
-/* Rows that are tested, with what each thread remembers. */
+/* A part of the rows, and the work on it. */
+struct part {
+	struct pc_share share;
+	bool (*work)(const struct pc_share *share, unsigned worker);
+	bool failed;
+};
+
+static void work_on_part(void *item, unsigned worker)
+{
+	struct part *part = item;
+
+	part->failed = !part->work(&part->share, worker);
+}
+
+bool pc_share_rows(size_t n, unsigned workers,
+		   bool (*work)(const struct pc_share *share, unsigned worker), void *arg)
+{
+	size_t each = n < FEW_ROWS ? n : n / PB_ITEMS_MAX + 1, at = 0;
+	struct pb_helpers *helpers = pb_helpers_start(n < FEW_ROWS ? 0 : workers - 1,
+						      work_on_part);
+	struct part parts[PB_ITEMS_MAX], *done;
+	bool ok = helpers != NULL;
+
+	for (size_t i = 0; ok && at < n; i++, at += each) {
+		parts[i] = (struct part){ .share = { arg, i, at, each }, .work = work };
+		if (n - at < each)
+			parts[i].share.n = n - at;
+		pb_helpers_give(helpers, &parts[i]);
+	}
+	while (helpers && (done = pb_helpers_take(helpers)))
+		ok = ok && !done->failed;
+	pb_helpers_stop(helpers);
+	return ok;
+}
+
+/* The rows that are tested, and the quantiles that each thread remembers. */
 struct testing {
 	struct pc_comparison *c;
 	const struct pc_judging *judging;

@@ -250,12 +250,6 @@ int perflua_stop(lua_State *L)
 	return 0;
 }
 
-/*
- * host.wait() -> pid, status | nil
- *
- * Waits for a process to end. `status` is its exit status, or the negative number of the signal
- * that ended it; nil: there is none to wait for.
- */
 int perflua_wait(lua_State *L)
 {
 	int status;

@@ -41,7 +41,7 @@ void perflua_restore_terminal(void);
  */
 const char *perflua_read_line(lua_State *L, const char *prompt);
 
-/* Frees that line. */
+/* Frees the line that perflua_read_line() returned last. */
 void perflua_free_line(void);
 
 /*
@@ -65,9 +65,8 @@ void perflua_add_editing(lua_State *L);
 /*
  * host.page(command, is_named) -> boolean
  *
- * Has standard output go through the pager. One that cannot be started shows the text as it
- * is; standard error says so if the user has named it. Returns false if there is no pipe for
- * it.
+ * Sends standard output through the pager. If it cannot be started, the text is shown as it is,
+ * and standard error says so if the user has named it. Returns false if there is no pipe to it.
  */
 int perflua_page(lua_State *L);
 
@@ -100,7 +99,7 @@ void perflua_arm_sigint(lua_State *L);
 /* Returns true if SIGINT came since the handler was installed last. */
 bool perflua_was_interrupted(void);
 
-/* From now on SIGINT ends the process. */
+/* Makes SIGINT end the process from now on. */
 void perflua_disarm_sigint(void);
 
 /* Other processes: of this program, for tools that read many recordings, and perf record. */
@@ -114,6 +113,13 @@ void perflua_disarm_sigint(void);
  * cannot write its output.
  */
 int perflua_fork(lua_State *L);
+
+/*
+ * host.wait() -> pid, status | nil
+ *
+ * Waits for a process to end. `status` is its exit status, or the negative number of the signal
+ * that ended it; nil: there is none to wait for.
+ */
 int perflua_wait(lua_State *L);
 
 /*

@@ -70,7 +70,7 @@ static struct terminal_size get_terminal_size(int fd)
 }
 
 /* host.is_terminal("stdin" | "stdout" | "stderr") -> boolean */
-static int is_terminal(lua_State *L)
+static int host_is_terminal(lua_State *L)
 {
 	static const char *const names[] = { "stdin", "stdout", "stderr", NULL };
 
@@ -79,7 +79,7 @@ static int is_terminal(lua_State *L)
 }
 
 /* host.terminal_size() -> columns, rows of the terminal that standard output is */
-static int tell_terminal_size(lua_State *L)
+static int host_terminal_size(lua_State *L)
 {
 	struct terminal_size size = get_terminal_size(STDOUT_FILENO);
 
@@ -186,8 +186,8 @@ static int host_read_line(lua_State *L)
 
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
-	{ "is_terminal", is_terminal },
-	{ "terminal_size", tell_terminal_size },
+	{ "is_terminal", host_is_terminal },
+	{ "terminal_size", host_terminal_size },
 	{ "list", host_list },
 	{ "run", host_run },
 	{ "show_progress", host_show_progress },

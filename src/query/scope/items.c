@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "scope.h"
+
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session)
 {
 	/* the frames may depend on other parts of a sample, so the recorded system is asked */

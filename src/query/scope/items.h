@@ -32,10 +32,8 @@ const struct pd_view_desc *pq_unnest_view(const char *name);
 uint16_t pq_item_member(const struct pd_view_desc *view, const char *name);
 
 /*
- * These return true if the recorded system must be asked: for a tree, which may be NULL; for
- * the items; or for a member of them.
+ * Return true if the recorded system must be asked for the items, or for member `item` of them.
  */
-bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session);
 bool pq_item_asks(uint16_t item);
 

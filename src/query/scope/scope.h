@@ -115,4 +115,10 @@ bool pq_scope_needs_index(const struct pq_scope *scope);
 /* Returns the bytes of all records that are read; 0: not known. */
 uint64_t pq_scope_size(const struct pq_scope *scope);
 
+/*
+ * Returns true if a tree, which may be NULL, needs the recorded system: for names, mappings, or
+ * call chains that it makes.
+ */
+bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
+
 #endif
