@@ -1,3 +1,7 @@
+/*
+ * Builds a recording. Parts of a file whose offset the description says are written there, the
+ * others one after another.
+ */
 #include "build.h"
 
 #include <errno.h>
@@ -7,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "write/edit.h"
 
 #define MOST_EVENTS 65536
 
@@ -103,12 +108,6 @@ static bool write_front_parts(struct pw_builder *b, struct pd_error *err)
 	return check_written(b, err);
 }
 
-static void store64(uint8_t *p, uint64_t value, bool swap)
-{
-	value = swap ? __builtin_bswap64(value) : value;
-	memcpy(p, &value, sizeof(value));
-}
-
 static int compare_features(const void *a, const void *b)
 {
 	const struct pw_built_feature *x = a, *y = b;
@@ -137,8 +136,8 @@ static void put_features(struct pw_builder *b)
 			pw_put(&b->out, f->bytes, f->n);
 		else if (f->n)
 			pw_output_replace(&b->out, at, f->bytes, f->n);
-		store64(table + 16 * i, at, b->swap);
-		store64(table + 16 * i + 8, f->has_size ? f->size : f->n, b->swap);
+		pw_store64(table + 16 * i, at, b->swap);
+		pw_store64(table + 16 * i + 8, f->has_size ? f->size : f->n, b->swap);
 		if (!b->has_bitmap)
 			b->header.bitmap[pw_bitmap_byte(f->bit, b->big)] |=
 				(uint8_t)(1u << f->bit % 8);
@@ -158,7 +157,7 @@ static void put_header(struct pw_builder *b)
 
 	memcpy(header, h->magic, sizeof(h->magic));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		store64(header + 8 + 8 * i, words[i], b->swap);
+		pw_store64(header + 8 + 8 * i, words[i], b->swap);
 	memcpy(header + PW_BITMAP_AT, h->bitmap, PW_BITMAP_SIZE);
 	pw_output_replace(&b->out, 0, header, (size_t)h->size);
 }

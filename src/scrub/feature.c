@@ -18,23 +18,12 @@ struct maker {
 	enum pv_kind kind;
 };
 
-static void put_number(struct maker *m, uint64_t value, unsigned bytes)
-{
-	uint8_t p[8];
-
-	if (bytes == 8)
-		pv_store64(p, value, m->c.swap);
-	else
-		pv_store32(p, (uint32_t)value, m->c.swap);
-	pb_string_add(&m->out, (const char *)p, bytes);
-}
-
 /* Puts a string as perf does: its padded size, the text, zeros. */
 static void put_string(struct maker *m, struct pd_text text)
 {
 	size_t size = (text.n + ALIGN) & ~(size_t)(ALIGN - 1);
 
-	put_number(m, size, 4);
+	pv_put_number(&m->out, size, 4, m->c.swap);
 	pb_string_add(&m->out, text.p, text.n);
 	pb_string_fill(&m->out, 0, size - text.n);
 }
@@ -43,7 +32,7 @@ static uint64_t copy_number(struct maker *m, unsigned bytes)
 {
 	uint64_t value = bytes == 8 ? pb_take64(&m->c) : pb_take32(&m->c);
 
-	put_number(m, value, bytes);
+	pv_put_number(&m->out, value, bytes, m->c.swap);
 	return value;
 }
 

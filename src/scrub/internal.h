@@ -29,6 +29,19 @@ static inline void pv_store64(uint8_t *p, uint64_t value, bool swap)
 	memcpy(p, &value, sizeof(value));
 }
 
+/* Adds a number of 4 or 8 bytes. */
+static inline void pv_put_number(struct pb_string *out, uint64_t value, unsigned bytes,
+				 bool swap)
+{
+	uint8_t p[8];
+
+	if (bytes == 8)
+		pv_store64(p, value, swap);
+	else
+		pv_store32(p, (uint32_t)value, swap);
+	pb_string_add(out, (const char *)p, bytes);
+}
+
 /* Counts bytes of a kind that are not a name. Returns whether they stay. */
 static inline bool pv_meet(struct pv_scrubber *s, enum pv_kind kind, uint64_t bytes)
 {

@@ -136,17 +136,6 @@ struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event
 	return pv_show_as(&s->names, PV_ALIAS, text, (struct pd_text){ plain, strlen(plain) });
 }
 
-static void put_number(struct pb_string *out, uint64_t value, unsigned bytes, bool swap)
-{
-	uint8_t p[8];
-
-	if (bytes == 8)
-		pv_store64(p, value, swap);
-	else
-		pv_store32(p, (uint32_t)value, swap);
-	pb_string_add(out, (const char *)p, bytes);
-}
-
 /* Puts the type and the name of a field, as a format file has them. */
 static void put_declaration(struct pb_string *out, const struct pd_tracepoint_field *field,
 			    struct pd_text name)
@@ -289,7 +278,7 @@ static unsigned put_formats(struct pv_scrubber *s, struct pd_format *formats, si
 			pb_string_put(out, fate == COPIED ? tp->system :
 							    pv_probe_word(s, tp->system).p);
 			pb_string_fill(out, 0, 1);
-			put_number(out, count, 4, swap);
+			pv_put_number(out, count, 4, swap);
 			first = 0;
 		}
 		pb_string_clear(&text);
@@ -299,7 +288,7 @@ static unsigned put_formats(struct pv_scrubber *s, struct pd_format *formats, si
 			put_probe(s, tp, &text);
 		out->failed = out->failed || text.failed;
 		pv_meet(s, fate == COPIED ? PV_EVENT : PV_PROBE, formats[i].text.n);
-		put_number(out, text.n, 8, swap);
+		pv_put_number(out, text.n, 8, swap);
 		pb_string_add(out, text.p, text.n);
 	}
 	pb_string_deinit(&text);
@@ -312,7 +301,7 @@ static void put_systems(struct pv_scrubber *s, struct pb_string *out)
 	size_t at = out->n, n;
 	uint32_t systems = 0;
 
-	put_number(out, 0, 4, t->swap);
+	pv_put_number(out, 0, 4, t->swap);
 	for (size_t i = 0; i < t->n_formats; i += n) {
 		struct pd_format *first = &t->formats[i];
 
@@ -353,7 +342,7 @@ static void put_part(struct pv_scrubber *s, enum pv_kind kind, struct pd_text pa
 {
 	if (part.n && !pv_meet(s, kind, part.n))
 		part.n = 0;
-	put_number(out, part.n, size_bytes, s->file->tracing->swap);
+	pv_put_number(out, part.n, size_bytes, s->file->tracing->swap);
 	pb_string_add(out, part.p, part.n);
 }
 
@@ -400,7 +389,7 @@ bool pv_tracing(struct pv_scrubber *s, const uint8_t *bytes, size_t n, struct pb
 	if (strcmp(t->version, "0.6") >= 0) {
 		if (s->rules.of[PV_COMM] != PV_DROP)
 			put_comms(s, t->cmdlines, &comms);
-		put_number(out, comms.n, 8, t->swap);
+		pv_put_number(out, comms.n, 8, t->swap);
 		pb_string_add(out, comms.n ? comms.p : "", comms.n);
 		out->failed = out->failed || comms.failed;
 		pb_string_deinit(&comms);
