@@ -11,7 +11,6 @@
 #include "common.h"
 #include "pack/text.h"
 #include "scrub/internal.h"
-#include "symbols/bundle.h"
 #include "write/writer.h"
 
 #define FORMS  5

@@ -1,5 +1,4 @@
 /* Statistics of core: the noise of rows, comparisons, and corrections for many of them. */
-#include <math.h>
 
 #include "binding.h"
 #include "functions.h"

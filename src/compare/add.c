@@ -1,7 +1,6 @@
 /* The results of runs, added to the rows of a comparison by the names that these match by. */
 #include "compare_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

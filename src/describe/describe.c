@@ -4,7 +4,6 @@
 
 #include "base/vector.h"
 #include "describe_internal.h"
-#include "perfdata/format/print_scalar.h"
 
 #define BLOCK 1024 /* bytes of a string of bytes that are not understood */
 

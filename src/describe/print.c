@@ -1,5 +1,3 @@
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "perfdata/format/print_scalar.h"

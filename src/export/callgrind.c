@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/string_builder.h"
 #include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"

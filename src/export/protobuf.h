@@ -6,7 +6,6 @@
 #define PERFLUA_EXPORT_PROTOBUF_H
 
 #include "base/string_builder.h"
-#include "perfdata/format/text.h"
 
 #define PE_MAX_VARINT 10 /* bytes */
 

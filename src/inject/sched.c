@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "internal.h"
-#include "perfdata/format/sample.h"
 #include "perfdata/tracepoint/tracepoint.h"
 #include "write/edit.h"
 

@@ -1,5 +1,4 @@
 /* Writes call chains as folded strings, which flame graphs are made of. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "fields.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/string_builder.h"
-#include "base/vector.h"
 #include "query/rows/rows.h"
 
 #define MOST_RECORDS 512		 /* of a batch */

@@ -1,6 +1,5 @@
 /* Colours of cells, and widths that fit a terminal. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/columns.h"

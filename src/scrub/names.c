@@ -1,6 +1,5 @@
 /* The rules of the kinds of data, and the names that scrubbing met. */
 #define _GNU_SOURCE /* for memrchr() */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

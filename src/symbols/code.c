@@ -11,7 +11,6 @@
 #include "bundle.h"
 #include "internal.h"
 #include "load.h"
-#include "kallsyms.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/file.h"
 #include "symbols/jit/jitdump.h"

@@ -8,7 +8,6 @@
 
 #include "base/vector.h"
 #include "internal.h"
-#include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 
 void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const char *verdict)

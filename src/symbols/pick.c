@@ -6,7 +6,6 @@
 #include "symbols/elf/elf_placing.h"
 #include "symbols/elf/file.h"
 #include "internal.h"
-#include "symbols/elf/table.h"
 
 void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso)
 {

@@ -1,6 +1,5 @@
 #include "chains.h"
 
-#include "perfdata/format/format.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
 #include "sections.h"

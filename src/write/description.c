@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
-#include "perfdata/format/format.h"
 
 void pw_description_init(struct pw_description *d)
 {

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "perfdata/format/format.h"
 #include "sections.h"
 #include "turn.h"
 

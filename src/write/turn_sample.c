@@ -1,5 +1,4 @@
 /* The byte order of samples, and of the raw data of tracepoints. */
-#include "perfdata/format/format.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/tracepoint/tracepoint.h"
 #include "turn.h"

@@ -1,5 +1,4 @@
 /* The loop of file:run{}, which gives each record to its handler. */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -6,7 +6,6 @@
 #define PERFLUA_MACHINE_MAPS_INTERNAL_H
 
 #include "base/id_map.h"
-#include "base/vector.h"
 #include "mapindex.h"
 
 #define PM_NO_SPACE UINT32_MAX

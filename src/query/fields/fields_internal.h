@@ -4,7 +4,6 @@
 
 #include "base/map.h"
 #include "base/string_builder.h"
-#include "base/vector.h"
 #include "fields.h"
 #include "query/chains/strings.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "perfdata/format/views.h"
 
 #define ASK_EVERY 4096 /* groups between two calls of ps_interrupted() */
 

@@ -1,10 +1,8 @@
 #define _GNU_SOURCE
 #include "perfmap.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/elf/text.h"

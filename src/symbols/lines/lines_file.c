@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/elf/elf_parts.h"
