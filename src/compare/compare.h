@@ -4,13 +4,12 @@
  * values differ.
  *
  * First the results are added, run by run (pc_add); then the rows are judged (pc_judge), and
- * shown (pc_make_result, pc_show_row). With runs on one side only there is nothing to compare,
- * but values have intervals.
+ * shown (pc_make_result; pc_row and pc_row_key for one of them). With runs on one side only
+ * there is nothing to compare, but values have intervals.
  */
 #ifndef PERFLUA_COMPARE_COMPARE_H
 #define PERFLUA_COMPARE_COMPARE_H
 
-#include "base/string_builder.h"
 #include "result/tree.h"
 #include "result/view.h"
 

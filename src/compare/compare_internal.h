@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/helpers.h"
-#include "base/id_map.h"
 #include "base/map.h"
 #include "compare.h"
 #include "result/view.h"
@@ -15,13 +14,13 @@
 #define PC_ADDRESS_SIZE (2 * UINT8_MAX + 32)
 #define PC_IP_SIZE	32
 
-#define PC_MIN_SAMPLES 20 /* of both sides: with fewer nothing can be told */
+#define PC_MIN_SAMPLES 20 /* samples of both sides that a verdict needs */
 
 #define N_COUNTS (PC_SIDES + 1) /* measures of rows that follow those of the runs */
 
 /*
- * An amount of a row in a slice of time. What it is divided by, if a row's amounts do not just
- * add up, is a cell of its own, at PC_UNDER + slice: each of the amounts has one.
+ * An amount of a row in a slice of time. If the amounts of a row do not just add up, the
+ * divisor of each is a cell of its own, at PC_UNDER + slice.
  */
 struct slice_cell {
 	uint32_t row, slice;
@@ -30,18 +29,18 @@ struct slice_cell {
 #define PC_UNDER PN_MAX_SLICES
 
 struct slice_cells {
-	struct slice_cell *list; /* [n]; of the first n_joined each (row, slice) is one */
+	struct slice_cell *list; /* [n]; the first n_joined are one for each row and slice */
 	size_t n, room, n_joined;
 };
 
 /* All rows of an event on one side. */
 struct event_total {
 	bool has;	    /* there are rows */
-	bool lacks_samples; /* a row's samples are not known */
+	bool lacks_samples; /* the samples of a row are not known */
 	bool has_no_slices; /* `over` is not known by slice */
 	uint64_t samples, unnamed;
-	double *over;	/* [n_runs of the side] */
-	double *slices; /* [PN_MAX_SLICES]; NULL: all are 0 */
+	double *over;	/* [n_runs of the side]: the sum of each run */
+	double *slices; /* [PN_MAX_SLICES]: sums of the slices; NULL: all are 0 */
 };
 
 struct compared_event {
@@ -51,7 +50,8 @@ struct compared_event {
 /* A key of a row that is shown otherwise than it is matched. */
 struct shown_key {
 	struct pq_value value;
-	bool is_set, is_after; /* it is that of the side after */
+	bool is_set;
+	bool is_after; /* `value` is that of the side after */
 };
 
 /* A run that was added. */
@@ -63,31 +63,32 @@ struct added_run {
 struct pc_comparison {
 	struct pc_options options; /* its arrays are copies */
 	bool is_amount;
-	size_t n_runs;		/* of both sides */
-	struct added_run *runs; /* [n_runs]: those before first */
+	size_t n_runs;		/* number of runs of both sides */
+	struct added_run *runs; /* [n_runs]: those of the side before come first */
 	size_t n_slices[PC_SIDES];
 	/*
-	 * Keys: those of the options, stacks by their text; the address in a binary, where no
-	 * function is known. Measures: that of each run, then the samples of each side, then
-	 * those of both that are of a kernel.
+	 * Its keys are those of the options, with stacks by their text, and the address in a
+	 * binary, where no function is known. Its measures are that of each run, the number of
+	 * samples of each side, and the number of samples of both that a kernel has.
 	 */
 	struct pr_result *rows;
-	uint8_t *has;		 /* [n_rows * n_runs]: the run has the row */
+	uint8_t *has;		 /* [n_rows * n_runs]: 1 if the run has the row */
 	struct shown_key *shown; /* [n_rows * n_special] */
-	size_t n_rows, *special; /* [n_keys]: place among the shown keys; PR_NONE */
+	size_t n_rows;
+	size_t *special; /* [n_keys]: index of a key in `shown`, or PR_NONE */
 	size_t n_special;
 	/*
-	 * The stacks of all rows: the first nodes are the events. NULL: rows are not beginnings
-	 * of stacks. Row i is that of node i + 1, whose number is its key.
+	 * The stacks of all rows as a tree, whose first nodes are the events. Row i is that of
+	 * node i + 1, whose number is its key. NULL: rows are not beginnings of stacks.
 	 */
 	struct pr_tree *tree;
-	struct pm_string_pool frames; /* of the tree */
+	struct pm_string_pool frames; /* texts of the frames of the tree */
 	struct slice_cells cells[PC_SIDES];
 	struct compared_event *events; /* [n_events] */
 	size_t n_events;
 	struct pq_stacks *stacks;
-	struct pb_arena texts; /* of shown keys */
-	struct pc_row *judged; /* [n_judged]: rows when they were judged */
+	struct pb_arena texts; /* texts of shown keys */
+	struct pc_row *judged; /* [n_judged]: the rows as they were judged */
 	size_t n_judged, n_tested;
 	enum pc_load load;
 };
@@ -123,7 +124,7 @@ static inline struct pq_value pc_wide_to_float(const struct pc_comparison *c,
 	return value;
 }
 
-/* The parts of a state that add up: the amount, and what it is divided by. */
+/* The parts of a state that add up: an amount, and its divisor. */
 struct amount {
 	struct pq_value over;
 	double under;
@@ -181,7 +182,7 @@ bool pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging)
  */
 double pc_test_few(const struct pc_comparison *c, const struct pc_row *row);
 
-/* Sets the verdict of rows that names are missing of. Returns false without memory. */
+/* Sets the verdict of rows that lack names on one side. Returns false without memory. */
 bool pc_mark_unnamed(struct pc_comparison *c, size_t family);
 
 /* Returns true if a row of c->judged can be compared: both sides have its event. */
@@ -202,11 +203,12 @@ static inline bool pc_is_compared(const struct pc_comparison *c, const struct pc
  */
 struct pc_met {
 	const struct pr_result *result;
-	size_t n_keys, other; /* the first keys, and another one; PR_NONE: no other */
-	/* [n * (n_words + 1)]: words of each group, and its row */
+	size_t n_keys; /* the first keys, which tell the row */
+	size_t other;  /* another key that does; PR_NONE: none */
+	/* [n * (n_words + 1)]: words of each group, and the number of its row */
 	uint64_t *groups;
 	size_t n_words, n, room;
-	struct pb_map map; /* numbers of groups */
+	struct pb_map map; /* numbers of groups, by their words */
 	struct pb_secret secret;
 	/* the groups from number `first` on: words and hashes */
 	size_t first;
@@ -235,7 +237,7 @@ bool pc_met_find(struct pc_met *met, size_t g, uint64_t **row, bool *is_new);
 /* A part of the rows: `n` of them, from number `first` on. */
 struct pc_share {
 	void *arg;
-	size_t number; /* of the part, below PB_ITEMS_MAX */
+	size_t number; /* number of the part, below PB_ITEMS_MAX */
 	size_t first, n;
 };
 

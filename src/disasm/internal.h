@@ -1,4 +1,4 @@
-/* Internal to the module: the library, and what it lacks. */
+/* Internal to the module: the functions of libcapstone, and sizes that it does not know. */
 #ifndef PERFLUA_DISASM_INTERNAL_H
 #define PERFLUA_DISASM_INTERNAL_H
 

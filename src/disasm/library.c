@@ -1,8 +1,6 @@
-#include "disasm.h"
+#include "internal.h"
 
 #ifdef PERFLUA_CAPSTONE
-
-#include "internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

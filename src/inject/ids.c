@@ -11,11 +11,19 @@
 #include "write/edit.h"
 #include "internal.h"
 
-#define HEADER	  8
-#define ID_AT	  12 /* after the pid */
-#define SIZE_AT	  32
-#define NAME_AT	  36
-#define NAME_MOST 4096
+#define HEADER	  8    /* bytes of the header of a record */
+#define NAME_MOST 4096 /* bytes of the name of a binary */
+
+/* Offsets in a row of the table, and in a record of a build-id. */
+#define ID_AT	12
+#define SIZE_AT 32
+#define NAME_AT 36
+
+/* Offsets in records of mappings. A build-id lies where the device and inode would be. */
+#define INODE_AT   40
+#define PROT_AT	   64
+#define MMAP2_NAME 72
+#define MMAP_NAME  40
 
 /* Returns what the caller knows of a binary; NULL: nothing. */
 static const struct pj_known *find_known(const struct pj_injector *in, struct pd_text name)
@@ -267,12 +275,6 @@ bool pj_make_table(struct pj_injector *in, struct pd_error *err)
 		pw_replace_feature(&in->description, PD_FEATURE_BUILD_ID, bytes, n);
 	return bytes != NULL;
 }
-
-/* Mappings: offsets in MMAP2, and that of the name in MMAP. */
-#define INODE_AT   40 /* what a build-id takes the place of */
-#define PROT_AT	   64
-#define MMAP2_NAME 72
-#define MMAP_NAME  40
 
 void pj_add_mapped_id(struct pb_string *out, const struct ps_build_id *id)
 {

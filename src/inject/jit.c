@@ -19,24 +19,24 @@
 #include "write/edit.h"
 
 #define MOST_CODE (UINT64_C(64) << 20) /* bytes of a function; larger ones are left out */
-#define NAME_AT	  72
+#define NAME_AT	  72		       /* offset of the name in a record of a mapping */
 
 /* A jitdump whose functions become mappings. */
 struct dump {
 	const struct ps_jitdump *jitdump;
 	int32_t pid;
-	int fd;			  /* the file, for the code */
-	bool leaves_out;	  /* it has functions without code */
-	uint64_t mapped;	  /* ns: when the process mapped it */
-	char dir[PATH_MAX];	  /* its directory, as recorded */
+	int fd;			  /* descriptor of the jitdump, from which code is read */
+	bool leaves_out;	  /* some of its functions have no code */
+	uint64_t mapped;	  /* ns: the time at which the process mapped it */
+	char dir[PATH_MAX];	  /* directory of the jitdump, as recorded */
 	char dir_here[PATH_MAX];  /* that directory on this machine */
-	struct pb_string trailer; /* of the record of its mapping */
-	uint32_t time_at;	  /* where the time lies in it */
-	struct pb_id_map files;	  /* numbers of the first span of each file, by their own */
+	struct pb_string trailer; /* sample_id of the record of its mapping */
+	uint32_t time_at;	  /* offset of the time in the trailer */
+	struct pb_id_map files;	  /* number of an ELF file → number of its first span */
 	uint64_t next;		  /* the first number that is free for further files */
 };
 
-/* A function, from a time on. */
+/* A function that a process loaded at a time. */
 struct load {
 	uint64_t time;
 	uint32_t dump, span;
@@ -106,7 +106,9 @@ static const char *find_reason(const struct ps_dso *dso)
 	return dso->reason;
 }
 
-/* Finds the time in the trailer of a record, and copies that. Returns what is wrong; or NULL.
+/*
+ * Copies the trailer of a record, and finds the time in it. Returns NULL, or the reason why the
+ * jitdump cannot be used.
  */
 static const char *copy_trailer(struct dump *dump, const struct pd_record *rec)
 {
@@ -121,7 +123,7 @@ static const char *copy_trailer(struct dump *dump, const struct pd_record *rec)
 	return dump->trailer.failed ? "no memory" : NULL;
 }
 
-/* Opens a jitdump that was read. Returns what is wrong with it; or NULL. */
+/* Opens a jitdump that was read. Returns NULL, or the reason why it cannot be used. */
 static const char *open_dump(const struct pj_jit *jit, struct dump *dump,
 			     const struct ps_dso *dso, const struct pd_record *rec)
 {
@@ -281,8 +283,9 @@ static void read_code(struct pj_jit *jit, const struct dump *dump,
 }
 
 /*
- * Sets *number to that of the file of a span, the program's unless other code has it, and
- * *is_new if no span before has the file. Returns false without memory.
+ * Sets *number to the number of the ELF file of a span: the one that the program gave its code,
+ * unless other code has it. Sets *is_new to whether no span before has the file. Returns false
+ * without memory.
  */
 static bool find_number(struct dump *dump, uint32_t i, uint64_t *number, bool *is_new)
 {
@@ -301,15 +304,15 @@ static bool find_number(struct dump *dump, uint32_t i, uint64_t *number, bool *i
 	return true;
 }
 
-/* A function's file. */
+/* The ELF file of a function. */
 struct image_file {
-	char path[PATH_MAX + 64]; /* as it is mapped */
+	char path[PATH_MAX + 64]; /* path in the record of its mapping */
 	struct ps_build_id id;
 	struct stat status;
-	bool is_new; /* no function before has it */
+	bool is_new; /* no function before it has this file */
 };
 
-/* Adds what tells of a file in a record of its mapping: its build-id if that is asked for. */
+/* Adds the identity of a file to the record of its mapping: its build-id, or its inode. */
 static void add_identity(const struct pj_injector *in, const struct image_file *file,
 			 struct pb_string *out)
 {

@@ -1,7 +1,5 @@
 #include "locations.h"
 
-#include <stdlib.h>
-
 #include "base/hash.h"
 #include "symbols/lines/lines.h"
 #include "internal.h"

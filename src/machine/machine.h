@@ -17,7 +17,7 @@
  * spaces that it runs, of the host or of a guest. A host machine has the number of its first
  * recording, counted from 0. Recordings whose clocks agree, and that were packed with the same
  * names, are of one machine; any other recording is of a machine of its own. Guests are
- * numbered after all recordings (guests.h).
+ * numbered after all recordings (guests.c).
  *
  * Times are ns. In a recording without timestamps the position of a record stands for its time
  * (sources.h).

@@ -6,7 +6,6 @@
 #include "base/string_builder.h"
 #include "frames.h"
 #include "fields.h"
-#include "branches.h"
 #include "symbols/lines/lines.h"
 #include "unwind.h"
 
@@ -85,11 +84,9 @@ void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *conte
 	       uint64_t address, struct pm_dso_address *at);
 
 /*
- * Call stacks of branches that are longer than the processor's buffer: their outer calls were
- * overwritten, but an earlier sample of the thread may have them. See has_stitched_lbr,
- * tools/perf/util/machine.c.
- *
- * The threads whose samples are stitched; zero-initialised: none.
+ * The threads whose call stacks of branches are completed; zero-initialised: none. Where a
+ * stack is longer than the processor's buffer its outer calls were overwritten, but an earlier
+ * sample of the thread may have them. See has_stitched_lbr, tools/perf/util/machine.c.
  */
 struct pm_stitches {
 	struct pb_secret secret;

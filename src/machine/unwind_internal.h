@@ -1,8 +1,8 @@
 /*
- * Internal to unwinding: registers, and expressions over them.
+ * Internal to unwinding: the registers of a frame, and DWARF expressions over them.
  *
- * Registers of samples by the numbers that DWARF gives them, for each architecture. The ABI
- * supplements define those; arch/…/include/uapi/asm/perf_regs.h defines perf's.
+ * Registers have the numbers that DWARF gives them, which the ABI supplements of each
+ * architecture define; arch/…/include/uapi/asm/perf_regs.h defines those of samples.
  */
 #ifndef PERFLUA_MACHINE_UNWIND_INTERNAL_H
 #define PERFLUA_MACHINE_UNWIND_INTERNAL_H
@@ -53,8 +53,6 @@ static inline void pm_regs_set(struct pm_regs *regs, unsigned reg, uint64_t valu
 	regs->known |= UINT64_C(1) << reg;
 	regs->values[reg] = value;
 }
-
-/* Evaluates DWARF expressions, as call frame information uses them. */
 
 /*
  * Reads `n` ≤ 8 bytes of the process's memory as a number. Returns false if they are not known.

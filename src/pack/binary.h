@@ -8,8 +8,8 @@
 struct ps_dso;
 
 /*
- * Adds the parts of a binary (enum ps_packed_part) to *out, if it was asked
- * for something that is known. Returns false without memory.
+ * Adds the parts of a binary (enum ps_packed_part) to *out, if it was asked for something that
+ * is known. Returns false without memory.
  */
 bool pk_put_binary(struct ps_dso *dso, struct pk_texts *texts, struct pb_string *out,
 		   struct pk_summary *summary);

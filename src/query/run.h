@@ -5,7 +5,7 @@
  * - Recordings that can be read again are cut into partitions, which workers share (perfdata's
  *   partitions.h).
  * - If they cannot be cut, or must be read in time order, one worker walks over them.
- * - Compressed recordings are decompressed by one thread and added up by another (pipeline.h).
+ * - Compressed recordings are decompressed by one thread and added up by another (pipeline.c).
  * - Streams are walked over as they come, and feed the recorded system.
  */
 #ifndef PERFLUA_QUERY_RUN_H
@@ -40,24 +40,22 @@ unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *
 			const char **why);
 
 /*
- * Runs a grouped query over pairs of records. A producer thread makes the rows (rows.h), and
- * the caller adds them up; if functions see records, the caller does both.
- */
-
-/*
- * Does what pq_run() does; the fields of `grouping` and `kept` are those of rows. scope->calls,
- * which may be NULL, knows only the functions that see records, `calls` all of them. The counts
- * are set unless it fails. `progress` is asked in the calling thread, that of the scope in the
- * one that makes the rows.
+ * Does what pq_run() does, over pairs of records. A producer thread makes the rows (rows.h),
+ * and the caller adds them up; if functions see records, the caller does both.
+ *
+ * The fields of `grouping` and `kept` are those of rows. scope->calls, which may be NULL, knows
+ * only the functions that see records, `calls` all of them. The counts are set unless it fails.
+ * `progress` is asked in the calling thread, that of the scope in the one that makes the rows.
  */
 enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,
 			     const struct pq_paired *paired, const struct pq_grouping *grouping,
 			     struct pq_groups **groups, struct pq_pair_counts *counts,
 			     const struct pb_progress *progress, struct pd_error *err);
 
-/* Counts of a whole session by type and event, by several workers. */
-
-/* Does what pd_stat_collect() does, with the session, workers and progress of `scope`. */
+/*
+ * Counts a whole session by type and event: does what pd_stat_collect() does, with the session,
+ * workers and progress of `scope`.
+ */
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
 
 /*
@@ -67,7 +65,10 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
  */
 unsigned pq_count_threads(const struct pq_scope *scope, bool is_health, const char **why);
 
-/* Returns whether they read in partitions, which session->watches need. */
+/*
+ * Returns whether pq_count(), or with `is_health` pd_health_collect(), reads in partitions,
+ * which session->watches need.
+ */
 bool pq_count_shares(const struct pq_scope *scope, bool is_health);
 
 #endif

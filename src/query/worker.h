@@ -1,6 +1,6 @@
 /*
- * A worker of a query: what one thread needs to add up records, with fields, filter and groups
- * of its own.
+ * A worker of a query: the state of one thread that adds up records, with fields, filter and
+ * groups of its own; and the pipeline, whose worker adds up what another thread decompresses.
  */
 #ifndef PERFLUA_QUERY_WORKER_H
 #define PERFLUA_QUERY_WORKER_H
@@ -82,15 +82,15 @@ enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reade
 			       const struct pb_progress *progress, struct pd_error *err);
 
 /*
- * Runs a grouped query over one compressed stream, which is decompressed once.
+ * The pipeline of a grouped query over one compressed stream, which is decompressed once.
  *
  * A producer thread decompresses (perfdata's record_batches.h), and the caller's thread adds up
- * what it finds. If the query asks the recorded system, that is read on the way (machine's
- * incremental.h): batches wait until two more rounds of perf's have come, after which nothing
- * should be as early as they are.
+ * the records. If the query asks the recorded system, that is read on the way (machine's
+ * incremental.h): batches wait until two more rounds of perf's have come, after which no record
+ * should be as early as theirs.
  */
 
-/* Returns true if a query with that scope can be run in this way. */
+/* Returns true if a pipeline can run a query with that scope. */
 bool pq_pipeline_fits(const struct pq_scope *scope);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Scrubs a recording: drops or hashes what its rules say, record by record, and in
- * the header. What no rule knows is dropped. Bytes between and after what is known are zeros.
+ * Scrubs a recording: drops or hashes its data by rules, record by record, and in the header.
+ * Data that no rule knows are dropped. Bytes between and after known data are zeros.
  *
  *	struct pv_scrubber *s = pv_scrubber_create(file, &rules, key, n);
  *
@@ -63,18 +63,17 @@ enum pv_kind {
 
 enum pv_action {
 	PV_DROP,
-	PV_HASH,     /* a keyed hash takes the place of a name */
-	PV_BASE,     /* the same of the directory, but the name of the file stays */
-	PV_RELATIVE, /* of addresses: to their binary */
+	PV_HASH, /* a keyed hash takes the place of a name */
+	PV_BASE, /* the name of a file stays, a keyed hash takes the place of its directory */
+	PV_RELATIVE, /* addresses become relative to their binary */
 	PV_KEEP,
 	PV_ACTIONS,
 };
 
 struct pv_kind_desc {
 	const char *name, *doc;
-	uint8_t can; /* bit per enum pv_action: what may become of the kind */
-	/* enum pv_action: what becomes of it by default */
-	uint8_t share, anonymous;
+	uint8_t can;		  /* actions that fit the kind: a bit for each enum pv_action */
+	uint8_t share, anonymous; /* enum pv_action of the kind in each preset */
 };
 
 extern const struct pv_kind_desc pv_kinds[PV_KINDS];
@@ -90,7 +89,7 @@ struct pv_rules {
 struct pv_name {
 	enum pv_kind kind;
 	struct pd_text text, shown; /* both end with a NUL */
-	uint64_t n;		    /* how often it was met */
+	uint64_t n;		    /* number of times it was met */
 };
 
 /*
@@ -135,43 +134,43 @@ bool pv_is_common_mapping(struct pd_text text);
 /* Returns the keyed hash of bytes as a number, for what is not a name. */
 uint64_t pv_hash_number(const struct pv_names *names, const void *bytes, size_t n);
 
-/* The data of a kind that was met. */
+/* Counts of the data of a kind that were met. */
 struct pv_found {
-	uint64_t n;	/* how often */
+	uint64_t n;	/* number of names and other data */
 	uint64_t bytes; /* size of data that are not names */
 };
 
 struct pv_scrubber {
 	struct pd_file *file;
-	/* of the file: set by the caller if its records can be read again, else NULL */
+	/* session of the file; the caller sets it if records can be read again, else NULL */
 	struct pd_session *session;
 	struct pv_rules rules;
 	struct pv_names names;
 	struct pv_found found[PV_KINDS];
 	uint64_t left_out;	  /* records that were not written */
-	uint64_t unreadable;	  /* how many of these cannot be read as their type */
+	uint64_t unreadable;	  /* those among them that cannot be read as their type */
 	bool unread[PD_FEATURES]; /* features that cannot be read, and were left out */
 	bool failed;		  /* no memory */
 	/* private: */
-	uint8_t *room;		  /* a record in the making */
+	uint8_t *room;		  /* bytes of the record in the making */
 	struct pv_places *places; /* NULL: addresses stay */
-	struct pv_mapped *mapped; /* where processes had mappings */
+	struct pv_mapped *mapped; /* addresses at which processes had mappings */
 	struct {
 		uint64_t from, to; /* no address lies in from <= word < to */
 	} impossible;
 	uint64_t described[PD_FEATURES]; /* sizes of the features that were described, and 1 */
-	/* [n_plans], by event: how its raw data is scrubbed */
+	/* [n_plans]: the plan for the raw data of each event */
 	struct pv_plan **plans;
 	size_t n_plans;
-	bool has_formats;   /* the scrubbed recording has those of tracepoints */
+	bool has_formats;   /* the scrubbed recording has formats of tracepoints */
 	bool has_described; /* pv_describe() was called */
 	unsigned filename, comm, path, name; /* numbers of field names */
 };
 
 /*
  * Creates a scrubber for the records of `file`, which must outlive it, with a key of `n` bytes
- * for its hashes. If addresses become relative, `system` knows of what the records before one
- * tell; else it may be NULL. Returns NULL without memory.
+ * for its hashes. If addresses become relative, `system` must have all records before the one
+ * that is scrubbed; else it may be NULL. Returns NULL without memory.
  */
 struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *system,
 				       const struct pv_rules *rules, const void *key, size_t n);

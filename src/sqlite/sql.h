@@ -1,9 +1,9 @@
 /*
- * The functions of libsqlite3, which is opened when they are needed: perflua runs without it.
- * An open database, and statements of SQL.
+ * The functions of libsqlite3, and an open database with its statements of SQL.
  *
- * Failure stays: `failed` is set, `error` says what was wrong first, and statements that are
- * prepared or run afterwards do nothing.
+ * The library is opened at run time where it is installed. Its functions are declared as in
+ * sqlite3.h, which need not exist at build time: the interface is stable, see
+ * https://www.sqlite.org/c3ref/funclist.html.
  */
 #ifndef PERFLUA_SQLITE_SQL_H
 #define PERFLUA_SQLITE_SQL_H
@@ -49,11 +49,16 @@ struct pt_library {
 /* Sets *library. Returns false, with *library unchanged, if libsqlite3 is not installed. */
 bool pt_library_open(struct pt_library *library);
 
+/*
+ * An open database. Failure stays: `failed` is set, `error` says what was wrong first, and
+ * statements that are prepared or run afterwards do nothing.
+ */
 struct pt_sql {
 	const struct pt_library *library;
 	pt_handle *handle;
-	struct pb_string text; /* for copies of texts that are not UTF-8 */
-	bool failed, is_full;  /* because the device is full */
+	struct pb_string text; /* room for copies of texts that are not UTF-8 */
+	bool failed;
+	bool is_full; /* it failed because the device is full */
 	char error[256];
 };
 

@@ -6,10 +6,10 @@
 #include "query/query.h"
 #include "sql.h"
 
-/* Samples are added up by these: numbers from 1 on; 0: none. */
+/* The key of a sum: numbers from 1 on; 0 stands for none. */
 struct pt_sum_key {
 	uint32_t event, thread, symbol;
-	uint32_t stack; /* of the chain */
+	uint32_t stack; /* number of the call chain */
 };
 
 struct pt_sum {
@@ -36,8 +36,9 @@ bool pt_sums_add(struct pt_sums *sums, const struct pt_sum_key *key, uint64_t pe
 void pt_sums_write(const struct pt_sums *sums, struct pt_sql *sql);
 
 /*
- * Writes the table `totals`: of each function, by event, what it spent itself, and with what it
- * called. `calls` has the nodes of all chains, of which there are n_frames frames.
+ * Writes the table `totals`: the sums of each function, by event, without its callees and with
+ * them. SQLite would need a recursive query for it, which takes longer than all other queries
+ * over a database. `calls` has the nodes of all chains, which have n_frames frames.
  */
 void pt_totals_write(const struct pt_sums *sums, const struct pq_call_nodes *calls,
 		     uint32_t n_frames, struct pt_sql *sql);

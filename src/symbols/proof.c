@@ -73,7 +73,7 @@ struct here {
 
 static bool read_here(const char *path, struct here *here)
 {
-	long generation = 0; /* filesystems write 4 bytes to it */
+	long generation = 0; /* filesystems write only 4 bytes of it */
 	const char *reason;
 	struct stat status;
 	int fd = ps_file_open(NULL, path, &status, &reason);
@@ -189,7 +189,7 @@ bool ps_is_proven(const struct ps_dso *dso, struct ps_doubt *doubt)
 		return doubt_system(dso, doubt);
 	if (dso->id.kind == PS_USER)
 		return is_proven_file(dso, doubt);
-	/* of the running kernel: see load_vdso() */
+	/* load_vdso() asks for a proof that the running kernel is the recorded one */
 	if (dso->id.kind == PS_VDSO)
 		return true;
 	return ps_store_is_here(dso->store) || doubt_system(dso, doubt);
@@ -232,7 +232,7 @@ static struct ps_build_id identify_loaded(const char *module)
 	return ps_read_notes(path, &id) ? id : none;
 }
 
-/* Identifies a part of the kernel by that which its symbols were read from. */
+/* Returns the build-id of the file that the symbols of a part of the kernel come from. */
 static struct ps_build_id identify_system(struct ps_dso *dso, const char **reason)
 {
 	struct ps_build_id id = none;

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfdata/format/format.h"
-
 /* Returns whether a file of a directory belongs to a recording. */
 static bool is_of_recording(const char *name)
 {

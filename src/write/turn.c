@@ -1,8 +1,6 @@
 /* See the layouts of struct perf_event_attr and union perf_event for the formats. */
 #include "turn.h"
 
-#include <stdlib.h>
-
 #include "perfdata/format/format.h"
 #include "perfdata/format/sample.h"
 

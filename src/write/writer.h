@@ -25,19 +25,22 @@
 #include "perfdata/stream/timestamp.h"
 
 enum pw_byte_order {
-	PW_SAME_ORDER, /* that of `like` */
+	PW_SAME_ORDER, /* the byte order of `like` */
 	PW_LITTLE,
 	PW_BIG,
 };
 
 struct pw_how {
-	bool pipe;    /* in pipe mode; else as a file, for which the descriptor must seek */
-	int level;    /* of zstd; 0: records are not compressed */
+	bool pipe;    /* it is in pipe mode; else a file, for which the descriptor must seek */
+	int level;    /* level of zstd; 0: records are not compressed */
 	bool padded;  /* compressed records are of type COMPRESSED2 */
 	bool selects; /* only some records are written */
 	bool sorts;   /* records come in the order of time: they get rounds of their own */
 	enum pw_byte_order order;
-	/* NULL, or the file is "data" of it, and records with a time go to those beside it */
+	/*
+	 * the directory in which the file is "data", and has the files to which records with
+	 * a time go; NULL: none
+	 */
 	struct pw_directory *directory;
 	/*
 	 * The records come from a pw_rewriter (rewriter.h), which makes call chains of copies
@@ -45,9 +48,12 @@ struct pw_how {
 	 */
 	bool unwinds, joins;
 	bool keeps_stacks; /* some samples keep their copy: those without one tell so */
-	/* NULL: that of `like`; may change until pw_writer_finish(), which must find it */
+	/*
+	 * events and features instead of those of `like`; NULL: none. It may change until
+	 * pw_writer_finish(), which must find it.
+	 */
 	const struct pw_description *description;
-	/* [bundle_size]: instead of that of `like`, borrowed; NULL: its own is copied */
+	/* [bundle_size]: borrowed bundle instead of that of `like`; NULL: its own is copied */
 	const char *bundle;
 	size_t bundle_size;
 };
@@ -58,13 +64,15 @@ bool pw_unwinds(const struct pw_how *how, uint64_t sample_type);
 /* The contents of a written recording, and what was left out. */
 struct pw_summary {
 	uint64_t records, samples;
-	/* of the records, and of samples among them, before they are compressed */
+	/* bytes of the records, and of samples among them, before they are compressed */
 	uint64_t plain_bytes, sample_bytes;
-	uint64_t bytes;		    /* of the whole recording */
-	struct pd_time_range times; /* of samples */
+	uint64_t bytes;		    /* bytes of the whole recording */
+	struct pd_time_range times; /* times of samples */
 	/* records, mostly of AUX areas, that were left out, and the bytes of data after them */
 	uint64_t aux_records, aux_bytes;
-	/* records that cannot be turned to the other byte order; samples that lost data so */
+	/*
+	 * records that cannot be turned to the other byte order; samples that lost data by that
+	 */
 	uint64_t unturned_records, unturned_data;
 	/*
 	 * features, by bit, that could not be read, that a pipe cannot have, or that cannot be
@@ -73,7 +81,7 @@ struct pw_summary {
 	bool unreadable[PD_FEATURES], unfit[PD_FEATURES], unturned[PD_FEATURES];
 };
 
-/* Where a record with data after it was, and where it is. */
+/* The offsets of a record with data after it: in `like`, and in the written recording. */
 struct pw_moved {
 	uint64_t from, to;
 };
@@ -84,17 +92,17 @@ struct pw_writer {
 	struct pw_output out;
 	struct pw_compressor *compressor; /* NULL: nothing is compressed */
 	struct pw_summary summary;
-	bool big;   /* byte order that is written */
-	bool turns; /* it is not that of `like` */
+	bool big;   /* the written byte order is big-endian */
+	bool turns; /* the written byte order is not that of `like` */
 	/* private: */
 	struct pd_timestamp_locator locator;
-	size_t n_events;	     /* of `like` that were described before the records */
+	size_t n_events; /* events of `like` that were described before the records */
 	bool described[PD_FEATURES]; /* features of a pipe that were written before them */
 	uint64_t stride;    /* of a file: bytes of an attr and of the section of its ids */
 	uint32_t attr_size; /* of a file: the size that all attrs get; 0: each keeps its own */
 	struct pd_section attrs, event_types, data;
 	uint64_t in_round;		  /* records since the last round ended */
-	bool keeps_round;		  /* it does not end yet, if how.sorts */
+	bool keeps_round;		  /* the round does not end yet, if how.sorts */
 	uint64_t round_at;		  /* offset where the round began, if how.sorts */
 	struct pb_string changed, turned; /* bytes of the record that is being written */
 	struct pw_moved *moved;		  /* in the order of `from` within each stream */

@@ -417,7 +417,10 @@ static bool add_layers(struct pm_spaces *s, struct pm_space *space, uint64_t fro
 	return true;
 }
 
-/* Collects the maps that a process may have at a time as layers, from the bottom to the top. */
+/*
+ * Collects the maps that a process may have at a time as layers, of which the top one counts at
+ * an address: from the bottom those that were synthesized, those of its ancestors, its own.
+ */
 static bool find_layers(struct pm_spaces *s, uint32_t machine, int32_t pid, uint64_t time)
 {
 	struct pm_space *space = pm_space_find(s, machine, pid), *synthesized = NULL;

@@ -55,7 +55,7 @@ static inline bool pd_is_big(bool swap)
 typedef bool pd_feature_decoder(struct pb_cursor *c, const struct pd_feature_context *ctx,
 				struct pd_sink *sink);
 
-pd_feature_decoder pd_decode_tracing_data; /* feature_tracing.c */
+pd_feature_decoder pd_decode_tracing_data; /* tracepoint/tracing.c */
 pd_feature_decoder pd_decode_build_id;
 pd_feature_decoder pd_decode_event_desc;
 pd_feature_decoder pd_decode_pmu_mappings;

@@ -1,5 +1,5 @@
 /*
- * Compiled print formats, the parser that compiles them, and a printer's state.
+ * Compiled print formats, a printer's state, and the parser of print formats.
  *
  * Each function of the parser, pd_parse_…, reads what its name says into a node, and returns
  * false, after pd_parse_refuse(), if the tokens at hand are none.
@@ -69,18 +69,21 @@ struct pd_entry {
 struct pd_node {
 	uint8_t kind; /* enum pd_node_kind */
 	uint8_t op;   /* PD_NODE_OP: enum pd_op */
-	/* PD_NODE_OP: libtraceevent's priority: larger ones are nearer to the root; 0: unary */
+	/*
+	 * PD_NODE_OP: priority in libtraceevent, which is larger nearer to the root; 0: unary
+	 */
 	uint8_t priority;
-	uint32_t n;	/* entries; PD_OP_INDEX: bytes of an item */
-	uint64_t value; /* PD_NODE_ATOM: the number; PD_NODE_CAST: the bits it keeps */
-	/* PD_NODE_CAST to a pointer, PD_OP_INDEX: the bits kept of an item */
+	uint32_t n;	/* number of `entries`; PD_OP_INDEX: bytes of an item */
+	uint64_t value; /* PD_NODE_ATOM: the number; PD_NODE_CAST: mask of the bits it keeps */
+	/* PD_NODE_CAST to a pointer, PD_OP_INDEX: mask of the bits that an item keeps */
 	uint64_t pointed;
 	struct pd_text text; /* PD_NODE_ATOM: the text; PD_NODE_FLAGS: the delimiter */
 	const struct pd_tracepoint_field *field;
 	const struct pd_entry *entries; /* [n] */
-	/* operands; of helpers the value or the array, and its count */
+	/* PD_NODE_OP: the operands; helpers: the value or array, and the array's count */
 	struct pd_node *left, *right;
-	struct pd_node *first; /* PD_OP_CONDITION; PD_NODE_ARRAY: bytes of an item */
+	/* PD_OP_CONDITION: value if it holds; PD_NODE_ARRAY: bytes of an item */
+	struct pd_node *first;
 };
 
 /* A conversion, as %-08lx. */
@@ -93,10 +96,12 @@ struct pd_conversion {
 	int width, precision;		 /* precision -1: none */
 };
 
+/* A step of a program: a text, or the conversion of a node. */
 struct pd_step {
 	struct pd_text text; /* printed as it is, if the conversion's type is 0 */
 	struct pd_conversion conversion;
-	const struct pd_node *node, *star; /* star: gives a width or precision; NULL: none */
+	const struct pd_node *node;
+	const struct pd_node *star; /* gives the width or precision; NULL: none */
 };
 
 #define PD_MAX_PRINT_FMT 65536 /* bytes; the kernel's have a few thousand at most */
@@ -127,6 +132,7 @@ const struct pd_program *pd_program_compile(struct pb_arena *arena,
 					    const struct pd_tracepoint *tracepoint,
 					    unsigned text);
 
+/* A string of the kernel at its address. */
 struct pd_printk {
 	uint64_t address;
 	struct pd_text text;
@@ -140,7 +146,7 @@ struct pd_printer {
 	struct pb_arena arena;		    /* memory of the programs */
 	const struct pd_program **programs; /* [n_programs], by id; NULL: not compiled yet */
 	size_t n_programs;
-	struct pd_printk *printk; /* [n_printk]: strings of the kernel, sorted by address */
+	struct pd_printk *printk; /* [n_printk], sorted by address */
 	size_t n_printk;
 	struct pb_string line;
 };
@@ -185,7 +191,7 @@ enum pd_token {
 	PD_TOKEN_BAD, /* a character or literal that the kernel does not write */
 	PD_TOKEN_NUMBER,
 	PD_TOKEN_NAME,
-	PD_TOKEN_STRING, /* with its quotes */
+	PD_TOKEN_STRING, /* a string with its quotes */
 	PD_TOKEN_CHAR,
 	PD_TOKEN_OP, /* one or two characters */
 };
@@ -230,7 +236,10 @@ bool pd_parse_field(struct pd_parser *p, struct pd_node *x);
 
 #define PD_MAX_NESTING 500 /* of operands and operators */
 
-/* Read an operand; the operators that follow operand `x`, with their other operands; both. */
+/*
+ * Read parts of an expression into `x`: an operand; the operators that follow the operand `x`,
+ * with their other operands; an operand with the operators that follow it.
+ */
 bool pd_parse_operand(struct pd_parser *p, struct pd_node *x);
 bool pd_parse_operators(struct pd_parser *p, struct pd_node *x);
 bool pd_parse_expression(struct pd_parser *p, struct pd_node *x);

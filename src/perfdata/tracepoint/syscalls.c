@@ -1,3 +1,8 @@
+/*
+ * Names of system calls and errors by architecture, and the fields of samples with them:
+ * raw_syscalls:* and syscalls:*, see include/trace/events/syscalls.h and
+ * kernel/trace/trace_syscalls.c.
+ */
 #include "syscalls.h"
 
 #include <fnmatch.h>

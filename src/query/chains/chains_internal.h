@@ -5,10 +5,8 @@
 #include "base/map.h"
 #include "base/set.h"
 #include "base/string_builder.h"
-#include "base/vector.h"
 #include "chains.h"
 #include "chains_hash.h"
-#include "strings.h"
 
 /* A further kind: frames by the names of their functions. */
 #define PQ_SYMBOLS   (PQ_CHAIN_ADDRESS + 1)
@@ -23,10 +21,11 @@ struct pq_alias {
 	const void *location; /* the symbol; without one the dso, or NULL */
 	uint64_t address;     /* address in the binary, without a symbol */
 	uint32_t number;      /* number of the frame */
-	uint8_t mode, kind;   /* mode: the cpumode, or what stands for it in the text */
+	uint8_t mode;	      /* the cpumode, or the value that stands for it in the text */
+	uint8_t kind;	      /* enum pq_chain_kind, or PQ_SYMBOLS */
 };
 
-/* The text of a frame that is an address. There may be very many, so it is made on demand. */
+/* A frame that is an address. There may be very many, so their texts are made on demand. */
 #define PQ_NO_TEXT UINT32_MAX
 
 /* The frame of an address, valid while the mappings are those of `tag`. */
@@ -42,7 +41,7 @@ struct pq_seen_frame {
 
 /* The mapping version of a process, or of the kernel, in a time range. */
 struct pq_version_memo {
-	uint64_t key;	     /* process or kernel: see pm_key_of() */
+	uint64_t key;	     /* the process, or the kernel: see pm_key_of() */
 	uint64_t taken;	     /* revision of the system, plus 1; 0: free */
 	uint64_t from, last; /* ns, both included */
 	uint64_t tag;
@@ -57,7 +56,7 @@ struct pq_version_memo {
 struct pq_raw_line {
 	struct pq_hash hash[3];
 	uint32_t chain[3]; /* from 1 on; 0: free */
-	uint32_t next;	   /* which one is replaced next */
+	uint32_t next;	   /* index of the one that is replaced next */
 };
 
 #define PQ_RAW_BITS_MIN 8
@@ -71,7 +70,7 @@ struct pq_raw_line {
 struct pq_raw {
 	struct pq_raw_line *lines; /* [2^bits]; NULL: not needed yet, or no memory */
 	unsigned bits;
-	size_t n;  /* chains */
+	size_t n;  /* number of chains */
 	bool full; /* the number of lines does not grow any more */
 };
 
@@ -100,14 +99,14 @@ struct pq_looked {
 	struct pm_addr_context context;
 	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
 	uint64_t tags[2]; /* mapping versions of the process and of the kernel */
-	bool known;	  /* false: the tags are not known */
+	bool known;	  /* the tags are known */
 	bool by_time;	  /* mappings depend on more than the tags: nothing is kept */
-	bool alone;	  /* it has no frames but its ip */
+	bool alone;	  /* the chain has no frames but that of the ip */
 	bool has_ip;
-	struct pd_frame own; /* its ip */
+	struct pd_frame own; /* the frame of the ip */
 };
 
-/* The part of a frame that many share. No padding: equal ones have equal bytes. */
+/* The part of a frame that many share. It has no padding, so equal parts have equal bytes. */
 struct pq_code {
 	struct ps_dso *dso;
 	const struct ps_symbol *symbol;
@@ -121,11 +120,11 @@ struct pq_kept_frame {
 	uint32_t text;
 };
 
-/* A frame of PQ_CHAIN_VALUES has these beside its struct pq_frame. */
+/* Facts about a frame of PQ_CHAIN_VALUES beside its struct pq_frame. */
 struct pq_frame_value {
 	uint64_t ip;			  /* ip of the first record that has the frame */
-	const struct ps_symbol *function; /* what pq_chains_function() found, once asked */
-	struct pq_origin first;		  /* that record */
+	const struct ps_symbol *function; /* result of pq_chains_function(), if is_asked */
+	struct pq_origin first;		  /* position of that record */
 	bool is_asked;			  /* pq_chains_function() was asked */
 };
 
@@ -135,7 +134,7 @@ struct pq_chains {
 	struct pq_version_memo versions[PQ_VERSION_MEMOS];
 	struct pq_seen_frame seen[PQ_SEEN_FRAMES];
 	struct pm_string_pool texts[PQ_KINDS];
-	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
+	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: number of the frame with the text */
 	size_t by_text_room[PQ_KINDS];
 	/* [n_frames]: no two have the same text in texts[kind] */
 	struct pq_kept_frame *frames;
@@ -143,7 +142,7 @@ struct pq_chains {
 	struct pb_set codes;   /* struct pq_code */
 	uint64_t *code_hashes; /* [codes.n]: equal for codes that are one: see is_same_code() */
 	size_t code_hashes_room;
-	uint32_t last_code; /* of the frame that was kept last; many have the same one */
+	uint32_t last_code; /* code of the frame that was kept last; many have the same one */
 	/* [n_frame_values] by number of a frame, up to the last one of PQ_CHAIN_VALUES */
 	struct pq_frame_value *frame_values;
 	size_t n_frame_values, frame_values_room;
@@ -152,17 +151,18 @@ struct pq_chains {
 	struct pb_set exact;	  /* struct pq_exact, by `text` of a frame */
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
 	struct pb_map values;	  /* frames of kinds for which pq_is_value_kind() */
-	struct pb_secret secret;  /* key of the hashes of both */
+	struct pb_secret secret;  /* key of the hashes of `addresses` and `values` */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
 	struct pb_map by_place; /* numbers of aliases */
 	struct pq_chain *list;	/* [n] */
-	size_t n, room, limit;	/* limit: SIZE_MAX: none */
+	size_t n, room;
+	size_t limit;	   /* the largest n; SIZE_MAX: none */
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
 	struct pb_map by_frames;	 /* numbers of chains in the list */
 	struct pb_string text;		 /* the result of pq_chains_text() */
-	uint32_t own;			 /* what pq_chains_own() returns */
+	uint32_t own;			 /* the result of pq_chains_own() */
 	struct pq_looked entered;	 /* the record of pq_chains_enter() */
 	struct pq_seen_name (*names)[2]; /* [PQ_NAME_SETS]; NULL: not needed yet */
 };
@@ -259,7 +259,7 @@ uint32_t pq_frame_of_exact(struct pq_chains *chains, const struct pq_looked *loo
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,
 			 size_t n, const struct pq_origin *first);
 
-/* Returns the chain of a raw chain, from 1 on; 0: not there. */
+/* Returns the number of the chain of a raw chain, from 1 on; 0: it is not kept. */
 uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);
 /* Remembers the chain of a raw chain, as long as there is room. */
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain);

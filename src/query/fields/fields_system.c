@@ -1,7 +1,7 @@
 /*
- * Fields that the recorded system is asked for, whose texts do not move: `comm`, of which it
- * keeps each name once, with those that stand for a missing name kept here, and members of the
- * mapping at ip, as in "map.build_id", one by one.
+ * Fields that the recorded system answers, with texts that do not move: `comm`, and members of
+ * the mapping at ip, as in "map.build_id". The system keeps each name once; texts that stand
+ * for a missing name, and digits of build-ids, are kept here.
  */
 #include <string.h>
 

@@ -8,17 +8,18 @@
 #include "base/vector.h"
 #include "report_internal.h"
 
-/* The first row of a frame, or the frame that it is shown like. */
-struct pq_report_place {
-	uint32_t state; /* PLACE_…, or the owner of its first row + PLACE_OWNER */
-	uint32_t at;	/* that row; the frame that it is shown like */
-};
 #define PLACE_NOT_MET 0
-#define PLACE_ALIKE   1
+#define PLACE_ALIKE   1 /* another frame is shown alike */
 #define PLACE_NO_ROW  2
-#define PLACE_OWNER   3
+#define PLACE_OWNER   3 /* the first owner; others follow */
 
-/* A frame that has a row of another owner, too. */
+/* The first row of a frame, or the frame that is shown alike. */
+struct pq_report_place {
+	uint32_t state; /* PLACE_…, or PLACE_OWNER + number of the owner of the first row */
+	uint32_t at;	/* number of that row; PLACE_ALIKE: number of the other frame */
+};
+
+/* The key of a row that a frame has besides its first one: a frame, and another owner. */
 struct owned {
 	uint32_t owner, frame;
 };
@@ -49,7 +50,7 @@ struct wanted {
 	const struct pq_report_part *part;
 };
 
-/* Returns true if a frame that was met has that part. */
+/* Returns true if a frame that was met has the wanted part. */
 static bool has_part(const void *arg, uint32_t frame)
 {
 	const struct wanted *wanted = arg;
@@ -88,7 +89,7 @@ bool pq_report_meet_frame(struct pq_report_maker *m, uint32_t frame)
 	return found != UINT32_MAX;
 }
 
-/* Adds the row of a frame and the owner. Returns its number; PQ_NO_GROUP: no memory. */
+/* Adds the row of a frame and the owner. Returns its number; PQ_NO_GROUP without memory. */
 static size_t add_row(struct pq_report_maker *m, uint32_t frame)
 {
 	struct pq_report_part part;

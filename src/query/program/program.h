@@ -14,12 +14,12 @@
 #include "expr.h"
 
 /*
- * Arithmetic and comparison of values, exact for every mix of signed, unsigned and float, as
- * defined by lua/perflua/filter/arith.lua. The kinds of the operands, which are known before
- * any record is read, decide what an operator does.
+ * Arithmetic and comparison of values (arith.c, order.c), exact for every mix of signed,
+ * unsigned and float, as defined by lua/perflua/filter/arith.lua. The kinds of the operands,
+ * which are known before any record is read, decide what an operator does.
  */
 
-/* Bits: which of two operands has unsigned integers. */
+/* Bits that tell which of two operands has unsigned integers. */
 #define PQ_LEFT_UNSIGNED  1u
 #define PQ_RIGHT_UNSIGNED 2u
 
@@ -103,7 +103,7 @@ struct pq_insn {
 	union pq_target no;	/* next one if a test does not hold */
 	union pq_target absent; /* next one if an operand of a test is absent */
 	uint32_t reg;		/* register of the (left) operand, and of the result */
-	uint32_t field; /* field to read into `reg`; PQ_NO_FIELD: the operand is there */
+	uint32_t field; /* number of the field to read into `reg`; PQ_NO_FIELD: none is read */
 	const struct pq_value *constant; /* right operand; NULL: in reg + 1 */
 	union {
 		/* accepts integers from low to low + width, modulo 2^64 */
@@ -115,8 +115,8 @@ struct pq_insn {
 			uint8_t signs;
 		};
 		struct pq_arith arith;
-		struct pq_set *set;	    /* owned */
-		struct pq_text_work *text;  /* owned; for instructions over texts */
+		struct pq_set *set;	    /* set of pq_run_in, owned */
+		struct pq_text_work *text;  /* state of instructions over texts, owned */
 		const struct pq_call *call; /* its arguments are in registers from `reg` on */
 		struct {
 			const uint8_t *events;
@@ -128,7 +128,7 @@ struct pq_insn {
 /* Frees what belongs to an instruction. */
 void pq_insn_deinit(const struct pq_insn *insn);
 
-/* Execute the instructions: expr.c. */
+/* The functions that execute instructions: see expr.c. */
 pq_run pq_run_load, pq_run_constant, pq_run_arith, pq_run_float_arith, pq_run_count,
 	pq_run_length, pq_run_call, pq_run_lower;
 pq_run pq_run_jump, pq_run_truth, pq_run_present, pq_run_range, pq_run_range_of, pq_run_compare,
@@ -136,11 +136,11 @@ pq_run pq_run_jump, pq_run_truth, pq_run_present, pq_run_range, pq_run_range_of,
 	pq_run_under;
 
 struct pq_expr {
-	/* The first two are ends: for false, or a value; and for true. */
+	/* [n_code]: the first ones are the ends, PQ_CODE_… */
 	struct pq_insn *code;
 	size_t n_code;
 	struct pq_value *regs;
-	uint32_t field;	   /* the field that the expression is; else PQ_NO_FIELD */
+	uint32_t field;	   /* number of the field, if it is the expression; else PQ_NO_FIELD */
 	bool is_condition; /* the end reached is the value; else it is in register 0 */
 };
 

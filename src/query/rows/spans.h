@@ -3,6 +3,7 @@
  * values of the record that opened it. There may be millions of spans, so a value is a word of
  * 4 bytes, or of 8 if it was too large for one span, and its type lies in a second array, which
  * is made for the first one that is not an integer.
+ *
  * A list links the spans in the order in which they were opened; lost spans are not in it, and
  * are found by key only. The places of closed spans are used again.
  */
@@ -20,13 +21,13 @@
 /* The state of a span besides its values. */
 union pq_span_state {
 	/*
-	 * numbers of the spans opened before and after this one; of a closed one `after` is the
-	 * next closed one
+	 * an open span: numbers of the spans opened before and after it; a closed span: `after`
+	 * is the number of the one that was closed before it
 	 */
 	struct {
 		uint32_t before, after;
 	};
-	uint64_t at_least; /* of a lost one: ns that it was open; set by the caller */
+	uint64_t at_least; /* a lost span: ns that it was open, which the caller sets */
 };
 
 /* The rest of a value besides its word, as in struct pq_value. */
@@ -36,14 +37,14 @@ struct pq_word_kind {
 	uint32_t size;
 };
 
-/* The place of a word among those of a span: its offset, and whether it has 8 bytes, or 4. */
+/* The place of a word among those of a span. */
 struct pq_word_place {
-	uint32_t at;
-	bool is_wide;
+	uint32_t at;  /* offset in bytes */
+	bool is_wide; /* it has 8 bytes, else 4 */
 };
 
 struct pq_spans {
-	struct pq_calls *calls; /* holds the objects among values; NULL: there are none */
+	struct pq_calls *calls; /* holds the objects among values; NULL: no value is one */
 	struct pb_secret secret;
 	struct pb_map map; /* numbers of open spans, by key */
 	size_t n, capacity;
@@ -54,15 +55,15 @@ struct pq_spans {
 	size_t kinds_room;
 	union pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
-	uint8_t *lost; /* [n_lost_bytes], a bit by span: its closing record may be lost */
+	uint8_t *lost; /* [n_lost_bytes]: a bit for each span, set if it is lost */
 	size_t n_lost_bytes;
-	uint16_t *sources; /* [n_sources], by span: its recording; NULL: all have `source` */
+	uint16_t *sources; /* [n_sources]: recording of each span; NULL: all have `source` */
 	size_t n_sources;
 	uint16_t source;
-	uint32_t first, last;	 /* of the list; PQ_NO_SPAN: it is empty */
+	uint32_t first, last;	 /* ends of the list; PQ_NO_SPAN: it is empty */
 	uint32_t closed;	 /* the span that was closed last; PQ_NO_SPAN: none */
-	size_t n_lost;		 /* spans that are lost */
-	size_t n_keys, n_values; /* values of a key; values of a span */
+	size_t n_lost;		 /* number of lost spans */
+	size_t n_keys, n_values; /* numbers of values of a key, and of a span */
 };
 
 /* Initializes *spans. Returns false without memory; call pq_spans_deinit() even then. */
@@ -86,7 +87,7 @@ static inline uint64_t pq_span_word(const struct pq_spans *spans, uint32_t span,
 	return narrow;
 }
 
-/* Sets *out to that value; it still belongs to the span. */
+/* Sets *out to the value at `i` of a span, to which it still belongs. */
 static inline void pq_span_get(const struct pq_spans *spans, uint32_t span, size_t i,
 			       struct pq_value *out)
 {
@@ -111,8 +112,8 @@ bool pq_spans_make_kinds(struct pq_spans *spans);
 bool pq_spans_widen(struct pq_spans *spans, size_t i);
 
 /*
- * Sets that value, which the span then owns; the one before is not released. Returns false
- * without memory.
+ * Sets the value at `i` of a span, which then owns it; the value before is not released.
+ * Returns false without memory.
  */
 static inline bool pq_span_set(struct pq_spans *spans, uint32_t span, size_t i,
 			       const struct pq_value *value)

@@ -17,6 +17,7 @@
 
 struct ps_unpacked; /* A section that was compressed. */
 
+/* A file with debug information, in memory. */
 struct ps_image {
 	/* mapped memory of the file's size, of which only the needed parts were read */
 	char *bytes;
@@ -61,6 +62,7 @@ bool ps_relocate_needs(uint32_t type, const char *name);
  */
 bool ps_relocate(Elf *elf);
 
+/* The debug file of a binary, which is open. */
 struct ps_debug {
 	struct ps_image image;
 	/* the part that several debug files share (dwz); may be closed */
@@ -69,7 +71,7 @@ struct ps_debug {
 	struct ps_elf runtime; /* for programs and libraries: has the program headers */
 	/* addresses of the dso are offsets in `runtime`, or go by dso->segments */
 	bool offsets;
-	uint64_t bias; /* else: address in the file + bias = address in the dso */
+	uint64_t bias; /* unless `offsets`: address in the file + bias = address in the dso */
 	uint64_t size; /* bytes of all debug information */
 };
 

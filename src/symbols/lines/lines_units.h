@@ -15,6 +15,7 @@
 
 #define PS_NO_OWNER UINT32_MAX
 
+/* An address range, which belongs to a unit or function. */
 struct ps_span {
 	uint64_t low, high; /* `high` is the first address after it */
 	uint32_t owner;
@@ -47,6 +48,10 @@ bool ps_budget_late(const struct ps_budget *budget);
 bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t owner,
 		  struct ps_budget *budget);
 
+/* Adds the address ranges of an entry. Returns false without memory or budget. */
+bool ps_spans_add_die(struct ps_spans *spans, Dwarf_Die *die, uint32_t owner,
+		      struct ps_budget *budget);
+
 /* Resolves overlaps in favour of the greatest owner. Returns false without memory. */
 bool ps_spans_finish(struct ps_spans *spans);
 
@@ -70,10 +75,6 @@ struct ps_functions {
 void ps_functions_read(struct ps_functions *functions, Dwarf_Die *unit,
 		       struct ps_budget *budget);
 void ps_functions_deinit(struct ps_functions *functions);
-
-/* Adds the address ranges of an entry. Returns false without memory or budget. */
-bool ps_spans_add_die(struct ps_spans *spans, Dwarf_Die *die, uint32_t owner,
-		      struct ps_budget *budget);
 
 /*
  * Returns the name of a function, preferably its linkage name, which may be in an entry that
