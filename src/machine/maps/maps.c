@@ -240,13 +240,16 @@ bool pm_spaces_settle(struct pm_spaces *s)
 	return true;
 }
 
-/* Narrows *range, which covers `address`, by an edge of maps. */
-static inline void narrow_range(struct ps_range *range, uint64_t address, uint64_t edge)
+/*
+ * Narrows a range of times or addresses that includes `at`: something changes at `edge`, which
+ * is the first of another range.
+ */
+static inline void narrow_range(uint64_t *first, uint64_t *last, uint64_t at, uint64_t edge)
 {
-	if (edge <= address && edge > range->first)
-		range->first = edge;
-	else if (edge > address && edge - 1 < range->last)
-		range->last = edge - 1;
+	if (edge <= at && edge > *first)
+		*first = edge;
+	else if (edge > at && edge - 1 < *last)
+		*last = edge - 1;
 }
 
 /* Narrows *range, which covers `address`, to where no map of a space begins or ends. */
@@ -257,12 +260,12 @@ static void narrow_to_cell(const struct pm_space *space, uint64_t address,
 	size_t next = pm_mapindex_cell(index, address) + 1; /* 0: it lies below all cells */
 
 	if (next)
-		narrow_range(range, address, index->edges[next - 1]);
+		narrow_range(&range->first, &range->last, address, index->edges[next - 1]);
 	if (next < index->n_edges)
-		narrow_range(range, address, index->edges[next]);
+		narrow_range(&range->first, &range->last, address, index->edges[next]);
 	for (size_t i = index->n; i < space->n; i++) {
-		narrow_range(range, address, space->maps[i].start);
-		narrow_range(range, address, space->maps[i].end);
+		narrow_range(&range->first, &range->last, address, space->maps[i].start);
+		narrow_range(&range->first, &range->last, address, space->maps[i].end);
 	}
 }
 
@@ -326,13 +329,11 @@ static void add_version_word(struct pm_mapping_version *version, uint64_t word)
 	version->words[version->n++] = word;
 }
 
-/* Limits *version, which is that of `time`, as something changes at time `at`. */
-static inline void bound_version(struct pm_mapping_version *version, uint64_t at, uint64_t time)
+/* Limits *version, which is that of `time`, as something changes at time `edge`. */
+static inline void bound_version(struct pm_mapping_version *version, uint64_t time,
+				 uint64_t edge)
 {
-	if (at <= time && at > version->from)
-		version->from = at;
-	else if (at > time && at - 1 < version->last)
-		version->last = at - 1;
+	narrow_range(&version->from, &version->last, time, edge);
 }
 
 /*
@@ -345,9 +346,9 @@ static size_t count_settled_maps(const struct pm_space *space, uint64_t time,
 	size_t n = pm_space_count_until(space, time);
 
 	if (n)
-		bound_version(version, space->maps[n - 1].time, time);
+		bound_version(version, time, space->maps[n - 1].time);
 	if (n < space->index.n)
-		bound_version(version, space->maps[n].time, time);
+		bound_version(version, time, space->maps[n].time);
 	return n;
 }
 
@@ -371,13 +372,13 @@ static void add_space_version(const struct pm_spaces *s, struct pm_space *space,
 		pm_space_settle(space);
 	n = count_settled_maps(space, time, version);
 	for (size_t i = space->index.n; i < space->n; i++) {
-		bound_version(version, space->maps[i].time, time);
+		bound_version(version, time, space->maps[i].time);
 		n += space->maps[i].time <= time;
 	}
 	if (incarnation)
-		bound_version(version, incarnation->time, time);
+		bound_version(version, time, incarnation->time);
 	if (incarnations < space->n_incarnations)
-		bound_version(version, space->incarnations[incarnations].time, time);
+		bound_version(version, time, space->incarnations[incarnations].time);
 	add_version_word(version, (uint64_t)n << 32 | incarnations);
 	add_version_word(version, incarnation && incarnation->copy ? s->ancestry_version : 0);
 }
