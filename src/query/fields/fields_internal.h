@@ -40,6 +40,9 @@ struct pq_fields_internal {
 	struct pq_chains *chains; /* for pq_fields_under(); NULL: not used yet */
 };
 
+/* Sets *load to how a field is read from records like the one that was entered. */
+void pq_load_init(struct pq_fields *fields, uint32_t field, struct pq_load *load);
+
 /* Reads `comm`. Its text does not move, and texts at different addresses differ. */
 void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
