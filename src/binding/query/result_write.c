@@ -1,6 +1,6 @@
-/*
- * Rows as text, CSV and JSON: those of views, and of Lua values that a tool has.
- */
+/* Rows as text, CSV and JSON, and those of views. */
+#include "result_write.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -8,42 +8,13 @@
 #include "binding/functions.h"
 #include "binding/writer.h"
 #include "perfdata/format/print_scalar.h"
-#include "result.h"
 #include "result/writer.h"
-#include "calls.h"
-#include "trees.h"
 
-/*
- * Places on the stack of both functions: a view, or columns and rows; the format; the file or
- * function that text goes to; options; what the source needs.
- */
+/* The places of pl_view_write(), beside those of all writing. */
 enum {
-	FORMAT_AT = 1,
-	OUT_AT,
-	OPTIONS_AT,
-	VIEW_AT,
-	COLUMNS_AT = VIEW_AT,
+	VIEW_AT = PL_WRITE_SOURCE,
 	FROM_AT,
-	ROWS_AT = FROM_AT,
 	TO_AT,
-	STACKS_AT,
-	CELLS_AT,
-	EVENTS_AT,
-	TEXTS_AT = EVENTS_AT, /* of cells that are not scalars, by the number of their column */
-	KEEP_AT,
-};
-
-struct options {
-	enum format {
-		FORMAT_TEXT,
-		FORMAT_CSV,
-		FORMAT_JSON
-	} format;
-	struct pr_csv_form csv;
-	struct pr_display text;
-	bool stops, has_heads, is_one_line;
-	bool *is_busy;	      /* true while the rows are written; NULL: nobody asks */
-	const bool *is_wrong; /* true once a cell could not be made: rows end; NULL: never */
 };
 
 struct pr_csv_form pl_get_csv_form(lua_State *L, int idx)
@@ -52,20 +23,21 @@ struct pr_csv_form pl_get_csv_form(lua_State *L, int idx)
 				     .has_crlf = pl_get_flag(L, idx, "crlf") };
 }
 
-static void read_options(lua_State *L, struct options *options)
+void pl_read_write_options(lua_State *L, struct pl_write_options *options)
 {
 	static const char *const formats[] = { "text", "csv", "json", NULL };
 
-	luaL_checktype(L, OPTIONS_AT, LUA_TTABLE);
-	*options = (struct options){
-		.format = (enum format)luaL_checkoption(L, FORMAT_AT, NULL, formats),
-		.csv = pl_get_csv_form(L, OPTIONS_AT),
-		.text = { .is_colored = pl_get_flag(L, OPTIONS_AT, "color") },
-		.stops = pl_get_flag(L, OPTIONS_AT, "stops"),
-		.has_heads = !pl_get_flag(L, OPTIONS_AT, "no_heads"),
-		.is_one_line = pl_get_flag(L, OPTIONS_AT, "one_line"),
+	luaL_checktype(L, PL_WRITE_OPTIONS, LUA_TTABLE);
+	*options = (struct pl_write_options){
+		.format = (enum pl_write_format)luaL_checkoption(L, PL_WRITE_FORMAT, NULL,
+								 formats),
+		.csv = pl_get_csv_form(L, PL_WRITE_OPTIONS),
+		.text = { .is_colored = pl_get_flag(L, PL_WRITE_OPTIONS, "color") },
+		.stops = pl_get_flag(L, PL_WRITE_OPTIONS, "stops"),
+		.has_heads = !pl_get_flag(L, PL_WRITE_OPTIONS, "no_heads"),
+		.is_one_line = pl_get_flag(L, PL_WRITE_OPTIONS, "one_line"),
 	};
-	lua_getfield(L, OPTIONS_AT, "columns");
+	lua_getfield(L, PL_WRITE_OPTIONS, "columns");
 	options->text.columns = (size_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
 }
@@ -80,7 +52,7 @@ struct sink {
 	bool raised;	       /* an error of Lua's is on the stack's top */
 	bool failed;	       /* no memory for a part of it */
 	void *interrupt;       /* NULL: nothing ends it */
-	const bool *is_wrong;  /* as in struct options */
+	const bool *is_wrong;  /* as in struct pl_write_options */
 };
 
 static void write_to_sink(void *arg, const char *p, size_t n)
@@ -119,7 +91,7 @@ static void empty_sink(struct sink *sink)
 		return;
 	lua_pushcfunction(L, deliver_text);
 	lua_pushlightuserdata(L, sink);
-	lua_pushvalue(L, OUT_AT);
+	lua_pushvalue(L, PL_WRITE_OUT);
 	sink->raised = lua_pcall(L, 2, 0, 0) != LUA_OK;
 	sink->text.n = 0;
 }
@@ -152,8 +124,8 @@ static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
 	if (sink->raised)
 		return;
 	lua_pushcfunction(L, make_stack_json);
-	lua_pushvalue(L, OPTIONS_AT);
-	lua_pushvalue(L, STACKS_AT);
+	lua_pushvalue(L, PL_WRITE_OPTIONS);
+	lua_pushvalue(L, PL_WRITE_STACKS);
 	lua_pushinteger(L, number);
 	sink->raised = lua_pcall(L, 3, 1, 0) != LUA_OK;
 	if (sink->raised)
@@ -194,7 +166,7 @@ const struct pd_text *pl_push_json_names(lua_State *L, const struct pr_column *c
  * what pr_print_json_names() printed.
  */
 static size_t write_rows(struct sink *sink, const struct pr_source *source,
-			 const struct options *options, const struct pd_text *names,
+			 const struct pl_write_options *options, const struct pd_text *names,
 			 struct pq_value *cells)
 {
 	size_t i = 0;
@@ -203,7 +175,7 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 		source->row(source->arg, i, cells);
 		if (sink->is_wrong && *sink->is_wrong)
 			break;
-		if (options->format == FORMAT_CSV) {
+		if (options->format == PL_FORMAT_CSV) {
 			sink->failed = !pr_write_csv_row(&sink->print, source->columns,
 							 source->n_columns, cells,
 							 source->stacks, options->csv) ||
@@ -220,34 +192,31 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 	return i;
 }
 
-/*
- * Writes the rows of a source to the file or function at OUT_AT, and pushes what the function
- * of Lua returns. The cells lie at CELLS_AT.
- */
-static int write_source(lua_State *L, const struct pr_source *source,
-			const struct options *options)
+int pl_write_source(lua_State *L, const struct pr_source *source,
+		    const struct pl_write_options *options)
 {
 	struct sink sink = { .L = L, .is_wrong = options->is_wrong };
 	const struct pd_text *names = NULL;
 	size_t n;
 
 	luaL_checkstack(L, 20, "rows");
-	if (options->format == FORMAT_JSON)
+	if (options->format == PL_FORMAT_JSON)
 		names = pl_push_json_names(L, source->columns, source->n_columns);
-	if (lua_type(L, OUT_AT) != LUA_TFUNCTION)
-		sink.file = pl_check_stream(L, OUT_AT);
+	if (lua_type(L, PL_WRITE_OUT) != LUA_TFUNCTION)
+		sink.file = pl_check_stream(L, PL_WRITE_OUT);
 	if (options->stops)
 		sink.interrupt = pl_interrupt(L);
 	if (options->is_busy)
 		*options->is_busy = true;
 	pd_print_init(&sink.print, write_to_sink, &sink);
-	if (options->format == FORMAT_TEXT) {
+	if (options->format == PL_FORMAT_TEXT) {
 		n = pr_write_text(&sink.print, source, options->text, sink_goes_on, &sink);
 	} else {
-		if (options->format == FORMAT_CSV && options->has_heads)
+		if (options->format == PL_FORMAT_CSV && options->has_heads)
 			pr_write_csv_heads(&sink.print, source->columns, source->n_columns,
 					   options->csv);
-		n = write_rows(&sink, source, options, names, lua_touserdata(L, CELLS_AT));
+		n = write_rows(&sink, source, options, names,
+			       lua_touserdata(L, PL_WRITE_CELLS));
 	}
 	pd_print_flush(&sink.print);
 	empty_sink(&sink);
@@ -277,7 +246,7 @@ static const struct pd_text *push_events(lua_State *L, size_t *n)
 	struct pd_text *events;
 
 	*n = 0;
-	if (lua_getfield(L, OPTIONS_AT, "events") != LUA_TTABLE)
+	if (lua_getfield(L, PL_WRITE_OPTIONS, "events") != LUA_TTABLE)
 		return NULL;
 	*n = (size_t)lua_rawlen(L, -1) + 1;
 	events = lua_newuserdatauv(L, *n * sizeof(*events), 0);
@@ -322,12 +291,12 @@ int pl_view_write(lua_State *L)
 	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
 	lua_Integer from = luaL_checkinteger(L, FROM_AT), to = luaL_checkinteger(L, TO_AT);
 	const struct pd_text *events;
-	struct options options;
+	struct pl_write_options options;
 	struct pr_source source;
 	size_t n_events;
 	int n;
 
-	read_options(L, &options);
+	pl_read_write_options(L, &options);
 	if (v->is_written)
 		return luaL_error(L, "the rows of this table are being written");
 	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
@@ -337,169 +306,13 @@ int pl_view_write(lua_State *L)
 	lua_pushnil(L);
 	events = push_events(L, &n_events);
 	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, events, n_events,
-			    options.format == FORMAT_TEXT, &source))
+			    options.format == PL_FORMAT_TEXT, &source))
 		luaL_error(L, "no memory for columns");
 	lua_newuserdatauv(L, (source.n_columns + 1) * sizeof(struct pq_value), 0);
-	lua_replace(L, CELLS_AT);
+	lua_replace(L, PL_WRITE_CELLS);
 	options.is_busy = &v->is_written;
-	n = write_source(L, &source, &options);
+	n = pl_write_source(L, &source, &options);
 	if (pr_view_failed(v->view))
 		return luaL_error(L, "no memory for a row of a result");
 	return n;
-}
-
-/* Rows of Lua values: an array for each. */
-struct lua_rows {
-	lua_State *L;
-	const struct pr_column *columns;
-	size_t n_columns;
-	struct pq_sketch *sketches; /* [n_columns]: of histograms */
-	bool raised;		    /* a value has no text, or is not a histogram */
-};
-
-/*
- * Takes the error from the top, if there is one, and keeps the first at 0 of TEXTS_AT, to be
- * raised at the end.
- */
-static bool keep_error(struct lua_rows *rows, int status)
-{
-	if (status == LUA_OK)
-		return false;
-	if (rows->raised)
-		lua_pop(rows->L, 1);
-	else
-		lua_rawseti(rows->L, TEXTS_AT, 0);
-	rows->raised = true;
-	return true;
-}
-
-static int push_text(lua_State *L)
-{
-	luaL_tolstring(L, 1, NULL);
-	return 1;
-}
-
-/* Sets the cell to the text of the value on top, which TEXTS_AT keeps. [-1, +0] */
-static void set_text_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
-{
-	lua_State *L = rows->L;
-	size_t n;
-
-	cell->type = PQ_NIL;
-	if (lua_type(L, -1) != LUA_TSTRING) {
-		lua_pushcfunction(L, push_text);
-		lua_insert(L, -2);
-		if (keep_error(rows, lua_pcall(L, 1, 1, 0)))
-			return;
-		lua_pushvalue(L, -1);
-		lua_rawseti(L, TEXTS_AT, (lua_Integer)column + 1);
-	}
-	cell->type = PQ_TEXT;
-	cell->p = lua_tolstring(L, -1, &n);
-	cell->size = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-	lua_pop(L, 1);
-}
-
-static int read_histogram(lua_State *L)
-{
-	pl_to_histogram(L, 1, lua_touserdata(L, 2));
-	return 0;
-}
-
-/* Sets the cell to the histogram on top. [-1, +0] */
-static void set_histogram_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
-{
-	lua_State *L = rows->L;
-	struct pq_sketch *sketch = &rows->sketches[column];
-
-	pq_sketch_deinit(sketch);
-	lua_pushcfunction(L, read_histogram);
-	lua_insert(L, -2);
-	lua_pushlightuserdata(L, sketch);
-	keep_error(rows, lua_pcall(L, 2, 0, 0));
-	*cell = (struct pq_value){ .type = PQ_HIST, .p = (const char *)sketch };
-}
-
-/* Sets a cell to the value on top. [-1, +0] */
-static void set_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
-{
-	lua_State *L = rows->L;
-
-	if (pl_to_scalar(L, -1, cell))
-		lua_pop(L, 1);
-	else if (rows->columns[column].kind == PR_HISTOGRAM && lua_istable(L, -1))
-		set_histogram_cell(rows, column, cell);
-	else
-		set_text_cell(rows, column, cell);
-}
-
-static void read_lua_row(void *arg, size_t i, struct pq_value *cells)
-{
-	struct lua_rows *rows = arg;
-	lua_State *L = rows->L;
-
-	lua_rawgeti(L, ROWS_AT, (lua_Integer)i + 1);
-	for (size_t c = 0; c < rows->n_columns; c++) {
-		if (lua_istable(L, -1))
-			lua_rawgeti(L, -1, (lua_Integer)c + 1);
-		else
-			lua_pushnil(L);
-		set_cell(rows, c, &cells[c]);
-	}
-	lua_pop(L, 1);
-}
-
-/* Reads the columns at COLUMNS_AT; the table at KEEP_AT keeps them. */
-static const struct pr_column *read_columns(lua_State *L, size_t n)
-{
-	struct pr_column *columns = pl_keep(L, KEEP_AT, (n + 1) * sizeof(*columns));
-
-	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
-		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
-		luaL_checktype(L, -1, LUA_TTABLE);
-		lua_getfield(L, -1, "name");
-		columns[i].name.p = luaL_checklstring(L, -1, &columns[i].name.n);
-		lua_getfield(L, -2, "kind");
-		columns[i].kind = pl_to_shown_kind(luaL_optstring(L, -1, ""));
-		lua_pop(L, 2);
-		columns[i].unit = pl_get_unit(L);
-		columns[i].is_measured = pl_get_flag(L, -1, "measured");
-		columns[i].is_verdict = pl_get_flag(L, -1, "verdict");
-	}
-	return columns;
-}
-
-int pl_write_table(lua_State *L)
-{
-	struct lua_rows rows = { .L = L };
-	int results;
-	struct options options;
-	struct pr_source source;
-
-	read_options(L, &options);
-	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
-	luaL_checktype(L, ROWS_AT, LUA_TTABLE);
-	lua_settop(L, CELLS_AT);
-	rows.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
-	/* TEXTS_AT has room for all, as rows are read where nothing may raise */
-	lua_createtable(L, (int)rows.n_columns, 1);
-	lua_newtable(L);
-	rows.columns = read_columns(L, rows.n_columns);
-	rows.sketches = pl_push_sketches(L, rows.n_columns);
-	lua_newuserdatauv(L, (rows.n_columns + 1) * sizeof(struct pq_value), 0);
-	lua_replace(L, CELLS_AT);
-	source = (struct pr_source){
-		.columns = rows.columns,
-		.n_columns = rows.n_columns,
-		.n_rows = (size_t)lua_rawlen(L, ROWS_AT),
-		.row = read_lua_row,
-		.arg = &rows,
-	};
-	options.is_wrong = &rows.raised;
-	results = write_source(L, &source, &options);
-	if (rows.raised) {
-		lua_rawgeti(L, TEXTS_AT, 0);
-		return lua_error(L);
-	}
-	return results;
 }
