@@ -1,6 +1,8 @@
 -- perflua report: functions that its call chains are searched for, or begin with.
+local core = require "perflua.core"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
+local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 local words, symfs = files.fixture "words/perf.data", files.fixture "words"
@@ -45,6 +47,13 @@ describe("perflua report --parent", function()
     assert.are.same({ "0.55% 0.55% [other]", "99.45% 99.45% run" }, ours(expression))
     assert.are.same({ "0.55% [other]", "15.36% count_with_table", "2.19% run",
       "20.16% count_with_list", "61.73% count_with_tree" }, ours(expression .. "--no-children"))
+  end)
+
+  it("keeps the expression as long as the file", function()
+    local file <close> = assert(perflua.open(words, { symfs = symfs }))
+    core.set_chain_options(file, { parent = "^count" })
+    collectgarbage()
+    assert.are.equal(709, file:samples():where "parent ~= '[other]'":count())
   end)
 
   it("says what is wrong with an expression", function()

@@ -48,6 +48,8 @@ static const regex_t *compile(lua_State *L, const char *field, regex_t *regex)
 	return regex;
 }
 
+#define OPTIONS_AT 3 /* place of the options on the stack, after the arguments */
+
 /*
  * core.set_chain_options(file, {parent =, root =, from_caller =, lbr_depth =, lbr_leaf =,
  * branches =, max_frames =, inlined =}): the functions that the field `parent` looks for in
@@ -74,6 +76,7 @@ int pl_set_chain_options(lua_State *L)
 	luaL_checktype(L, 2, LUA_TTABLE);
 	if (f->system)
 		luaL_error(L, "%s: names were looked up already", f->file->path);
+	lua_settop(L, 2);
 	options = lua_newuserdatauv(L, sizeof(*options), 0);
 	options->made = (struct ps_chain_options){ 0 };
 	if (luaL_newmetatable(L, PL_CHAIN_OPTIONS)) {
@@ -95,13 +98,13 @@ int pl_set_chain_options(lua_State *L)
 	options->made.max_frames = (uint32_t)luaL_optinteger(L, -1, 0);
 	lua_getfield(L, 2, "inlined");
 	options->made.inlined = (enum ps_inlined)luaL_checkoption(L, -1, "none", inlined);
-	lua_pop(L, 6);
+	lua_settop(L, OPTIONS_AT);
 	if (lua_getiuservalue(L, 1, PL_FILE_SYMBOLS) != LUA_TTABLE) {
 		lua_newtable(L);
 		lua_pushvalue(L, -1);
 		lua_setiuservalue(L, 1, PL_FILE_SYMBOLS);
 	}
-	lua_pushvalue(L, -3);
+	lua_pushvalue(L, OPTIONS_AT);
 	lua_setfield(L, -2, PL_CHAIN_OPTIONS);
 	f->symbols.chains = &options->made;
 	return 0;
