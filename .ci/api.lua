@@ -133,11 +133,13 @@ local function check_others(file)
   local needs = require "perflua.meta.needs"
   check_taken("PairSide", { event = "cpu-clock", type = "comm",
     where = "pid == 1", key = "tid", state = "running", again = "keep",
-    from = "running", to = "pid" }, function(side)
+    from = "running", to = "pid", next_on_cpu = true }, function(side)
     if not (side.event or side.type or side.where) then side.event = "cpu-clock" end
     local changes = side.from or side.to
-    local open = changes and { event = "cpu-clock", state = "running" } or side
-    file:records():pair { open = open, close = side.from and side or "page-faults",
+    local closes = side.from or side.next_on_cpu
+    local open = changes and { event = "cpu-clock", state = "running" }
+      or side.next_on_cpu and "cpu-clock" or side
+    file:records():pair { open = open, close = closes and side or "page-faults",
       change = side.to and side or nil }
   end)
   check_taken("Needs", { events = "cpu-clock", fields = "callchain",

@@ -85,13 +85,25 @@ b         8     1   0.005     0.00       1     0.002          0.00    2.00    2.
       got[8].wait_ms * 1e6, got[8].delays, got[8].delay_ms * 1e6 })
   end)
 
+  it("leaves out a run that goes on over switches of others on its processor", function()
+    local got = json(switches.recording {
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 8, SLEEPS, 9 }, -- 7 has left
+      { 3000, 0, "switch", 9, SLEEPS, 0 }, { 9000, 0, "switch", 7, SLEEPS, 6 },
+      { 9500, 0, "switch", 0, RUNNABLE, 5 }, -- 6 does not run until the end
+      { 9900, 0, "switch", 5, SLEEPS, 0 },
+    })
+    local of = {}
+    for _, row in ipairs(got.rows) do of[row.tid] = row.run_ms * 1e6 end
+    assert.same({ [9] = 1000, [5] = 400 }, of)
+  end)
+
   it("counts what does not fit together, and takes nothing of it for a time", function()
     local got = json(switches.recording {
-      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 8, SLEEPS, 9 }, -- 7 was there
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 8, SLEEPS, 9 }, -- 7 has left
       { 3000, 0, "switch", 9, SLEEPS, 8 }, -- nobody woke 8
       { 4000, 0, "lost" }, { 5000, 0, "switch", 8, SLEEPS, 9 },
     })
-    assert.are.same({ 0, 1, 3 }, { got.unseen, got.unwoken, got.lost })
+    assert.are.same({ 0, 1, 2 }, { got.unseen, got.unwoken, got.lost })
     local of = {}
     for _, row in ipairs(got.rows) do
       of[row.tid] = { row.runs, row.run_ms * 1e6, row.wait_ms * 1e6, row.delays }

@@ -61,6 +61,15 @@ time,comm,tid,share
     end
   end)
 
+  it("leaves out a run that goes on over switches of others on its processor", function()
+    local out, err = timeline(switches.recording {
+      { 5 * MS, 0, "switch", 0, 0, 7 }, { 6 * MS, 0, "switch", 8, 1, 9 }, -- 7 has left
+      { 7 * MS, 0, "switch", 9, 1, 0 }, { 9 * MS, 0, "switch", 7, 1, 0 },
+    })
+    assert.equal("time,comm,tid,share\n0.000000,,9,10.000\n", out)
+    assert.equal("# 1 run; not counted: 3 ends without a start, 1 start without an end\n", err)
+  end)
+
   it("says that runs have no end, and nothing of what began before the recording", function()
     local _, err = timeline(switches.recording {
       { 5 * MS, 0, "switch", 7, 0, 8 }, { 7 * MS, 0, "switch", 0, 0, 8 },

@@ -73,7 +73,7 @@ local function closing(self, key)
     local where = self:chance(60) and ("%s %s open.%s"):format(self:number(0),
       self:one_of { "==", ">=", "~=" }, self:one_of { "tid", "cpu", "time", "period" }) or nil
     parts[i] = { event = self:one_of { "open", "close", "tick" }, where = where,
-      key = self:chance(20) and key or nil }
+      key = self:chance(20) and key or nil, next_on_cpu = self:chance(30) or nil }
     self.pool = self.records
   end
   return parts

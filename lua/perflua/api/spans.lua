@@ -56,6 +56,9 @@ return {
       { "again", "\"drop\"|\"keep\"?",
         "In `open`: what to do with a span of the same key that is open already.",
         default = "\"drop\"" },
+      { "next_on_cpu", "boolean?",
+        "In `close`: a span ends with the first of these records on the cpu where it began; "
+          .. "one that does not close it drops it.", default = "false" },
     },
   },
 

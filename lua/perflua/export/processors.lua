@@ -56,9 +56,8 @@ local function leave(self, cpu)
   self.tid_of[cpu] = nil
 end
 
--- Reports a run, unless its processor was switched since it began: then records are missing.
+-- Reports a run.
 local function end_run(self, run, stop)
-  if run.start ~= self.since[run.cpu] then return end
   self.known[run.cpu] = stop
   if run.tid >= 0 then self.on.run(run.tid, run.cpu, run.start, stop, run.wake) end
 end

@@ -23,6 +23,15 @@ local usage_error = errors.usage_error
 -- The ways to treat spans that are open when records are lost.
 local of_lost = { drop = true, keep = true }
 
+-- Raises if a kind of closing records asks for cpus that records do not have.
+local function check_cpus(close, cpu)
+  for _, part in ipairs(close.parts) do
+    if part.next_on_cpu and not cpu then
+      usage_error "pair: close: next_on_cpu: these records do not have a cpu"
+    end
+  end
+end
+
 local function check_options(options)
   if type(options) ~= "table" then
     usage_error("pair: a table { open, close, key } expected, got a %s", type(options))
@@ -142,6 +151,7 @@ function intervals.pair(on, options)
     key_kinds = key_kinds, keeps_lost = options.lost == "keep",
     cpu = (all:resolve({ "cpu" }, "cpu")),
   }
+  check_cpus(all_sides.close, pairing.cpu)
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
   local by = #open.keys > 0 and "by " .. keys.text(open.keys) or "one at a time"

@@ -219,7 +219,8 @@ local function describe_pairs(self)
       test = side.test or nil, keys = key_places(self, side.part.keys, side.of),
       to = side.part.to_keys and key_places(self, side.part.to_keys, side.of),
       group = number_of(side.part),
-      state = side.part.state, from = side.part.from, leaves_open = side.part.leaves_open }
+      state = side.part.state, from = side.part.from, leaves_open = side.part.leaves_open,
+      next_on_cpu = side.part.next_on_cpu }
   end
   local cuts, states = self.pairing.cuts or {}, self.pairing.states
   return {

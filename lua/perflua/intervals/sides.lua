@@ -68,6 +68,14 @@ local function leaves_open(name, again)
   return again == "keep"
 end
 
+-- Returns whether only the next record on the cpu where a span began may close it.
+local function is_next_on_cpu(name, wanted)
+  if wanted and name ~= "close" then
+    usage_error("pair: %s: 'next_on_cpu' is for records that close spans", name)
+  end
+  return wanted and true or nil
+end
+
 local function events_of(spec, name, wanted)
   local set, read = events.resolve(spec.file.events, wanted), {}
   for index in pairs(set) do
@@ -127,7 +135,8 @@ local function part_of(spec, name, wanted)
   local ids = types_of(spec, name, options)
   local set = options.event ~= nil and events_of(spec, name, options.event) or spec.events
   return { key = options.key, to = options.to, from = options.from, state = options.state,
-    leaves_open = leaves_open(name, options.again), where = options.where,
+    leaves_open = leaves_open(name, options.again),
+    next_on_cpu = is_next_on_cpu(name, options.next_on_cpu), where = options.where,
     scope = fields.scope(spec.file, ids, set, spec.container), types = ids, events = set,
     text = text_of(options) }
 end

@@ -28,7 +28,7 @@ function switches.runs()
   return {
     open = { event = SWITCH, key = "args.next_pid", where = COMES },
     close = { event = SWITCH, key = "args.prev_pid",
-      where = LEAVES .. " and cpu == open.cpu" },
+      where = LEAVES .. " and cpu == open.cpu", next_on_cpu = true },
   }
 end
 
@@ -59,7 +59,7 @@ function switches.processors(wakes)
     change = { event = SWITCH, key = IN, from = "woken", state = "running" }
   end
   return { open = open, change = change, close = { event = SWITCH, key = OUT,
-    where = "cpu == at_running.cpu", from = "running" } }
+    where = "cpu == at_running.cpu", next_on_cpu = true, from = "running" } }
 end
 
 -- Types of the records that tell when threads leave and come, with --switch-events.

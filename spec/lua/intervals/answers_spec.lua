@@ -71,6 +71,38 @@ describe("pair() of several kinds of records, " .. where, function()
     assert.same({ 7, 8, 9 }, spans:select("key"):collect())
   end)
 
+  it("closes a span with the next record on its cpu alone, with next_on_cpu", function()
+    -- a tick is a switch from its thread to the one in addr
+    local spans = pair({
+      { "tick", 1, 100, 7, 0 }, { "tick", 7, 110, 8, 0 }, -- 7 runs on cpu 0
+      { "tick", 9, 120, 7, 0 }, -- 8 has left unseen
+      { "tick", 8, 125, 1, 0 }, -- so has 7
+      { "tick", 1, 130, 7, 1 }, { "tick", 7, 135, 1, 0 }, { "tick", 7, 140, 7, 1 },
+      { "tick", 7, 140, 9, 1 }, { "tick", 2, 150, 3, 2 },
+      { "tick", 8, 160, 4, 2 }, -- 3 has left, and has no end
+    }, { open = { event = "tick", key = "addr" }, close = { event = "tick", key = "tid",
+      next_on_cpu = true, where = "cpu == open.cpu" }, unfinished = true })
+    local list = {}
+    for span in spans:each() do
+      list[#list + 1] = ("%d:%d-%s"):format(span.open.addr, span.start, span.stop or "?")
+    end
+    assert.same({ "7:100-110", "7:140-140", "1:135-?", "9:140-?", "4:160-?" }, list)
+    assert.same({ 2, 3 }, { spans.counts.pairs, spans.counts.unfinished })
+  end)
+
+  it("takes the record with which a span entered its state for its cpu", function()
+    local spans = pair({
+      { "open", 7, 100, 0, 1 }, { "tick", 7, 110, 0, 0 }, { "close", 7, 120, 0, 0 },
+      { "open", 8, 130, 0, 1 }, { "tick", 8, 140, 0, 0 }, { "close", 9, 150, 0, 0 },
+      { "close", 8, 160, 0, 0 }, { "open", 6, 170, 0, 1 }, { "close", 5, 180, 0, 1 },
+      { "tick", 6, 190, 0, 1 }, { "close", 6, 200, 0, 1 },
+    }, { open = { event = "open", state = "woken" }, change = { event = "tick", key = "tid",
+      state = "running" }, close = { event = "close", from = "running", next_on_cpu = true } })
+    assert.same({ "7:100-120", "6:170-200" }, spanned.texts(spans))
+    assert.same({ 1, 3, 0 }, { spans.counts.restarted, spans.counts.unopened,
+      spans.counts.mismatched })
+  end)
+
   it("compares texts of the opening record", function()
     local spans = pair({
       { "comm", 7, 1, "seven" }, { "comm", 8, 2, "a name of 15 b" }, { "open", 7, 100 },
@@ -101,6 +133,8 @@ describe("records that close spans", function()
     fails("unknown field 'adr'; the closest is 'addr'", { event = "close",
       where = "open.adr == 1" })
     fails("unknown option 'wher'", { { event = "close" }, { event = "tick", wher = "1" } })
+    fails("open: 'next_on_cpu' is for records that close spans", "close",
+      { event = "open", next_on_cpu = true })
     fails("key: lengths differ: 1 for open, 2 for close",
       { { event = "close", key = { "tid", "cpu" } } })
     fails("never equals", "close", { "open", { event = "tick", key = "comm" } })

@@ -105,14 +105,54 @@ Pass.__index = Pass
 -- before, of its cpu if that is known; nil: there was none.
 function Pass:time(record)
   local time, source = self.time_of(record), record.source or 1
+  self.place = nil
   if not time then return nil end
   local cpu = self.cpu_of and self.cpu_of(record)
   local places = { source, cpu and cpu >= 0 and cpu < 65536 and source .. " " .. cpu or nil }
   self.previous = self.last[places[#places]]
+  self.place = places[2]
   for _, place in ipairs(places) do
     if math.ult(self.last[place] or 0, time) then self.last[place] = time end
   end
   return time
+end
+
+-- Returns when a span began, or entered its state.
+local function since(state) return state.phases[#state.phases].since end
+
+-- Takes the span that began on a record's cpu from there, if this record alone may close it.
+function Pass:hold(record)
+  self.held = nil
+  for _, part in ipairs(self.place and self.sides.close or {}) do
+    if part.next_on_cpu and part.is_kind(record) then
+      self.held = self.held or self.on_cpu[self.place]
+      self.on_cpu[self.place] = nil
+    end
+  end
+end
+
+function Pass:is_held(state)
+  return self.held and self.held.state == state and self.held.since == since(state)
+end
+
+-- Notes on a record's cpu that a span began there, or entered a state.
+function Pass:note_begin(state)
+  if self.held and self.held.state == state then self.held = nil end
+  for _, part in ipairs(self.place and self.sides.close or {}) do
+    if part.next_on_cpu and (not part.from or part.from >> state.phases[#state.phases].state - 1
+      & 1 == 1) then
+      self.on_cpu[self.place] = { state = state, since = since(state) }
+    end
+  end
+end
+
+-- Drops the span that was taken from a cpu, unless the record has closed it.
+function Pass:drop_held(time)
+  local state = self.held and self.held.state
+  if state and (self.open[state] or self.lost[state]) and self:is_held(state) then
+    self:drop(state, time, "restarted")
+  end
+  self.held = nil
 end
 
 -- Whether a record is in the window outside of which there are no rows, or has no time.
@@ -240,6 +280,7 @@ function Pass:change(parts, may_close, record, time)
       if part.state then
         state.phases[#state.phases + 1] = { since = time, state = part.state }
         state.entered[part.state] = record
+        self:note_begin(state)
       end
       if part.to then self:move(state, part, record, time) end
     end
@@ -343,7 +384,7 @@ function Pass:close(parts, record, time)
     has_key = has_key or key ~= nil
     if state and time - state.start >= 0 then
       if (not self.lost[state] or self.keeps_lost)
-        and is_from(part, state)
+        and is_from(part, state) and (not part.next_on_cpu or self:is_held(state))
         and part.answers { record = record, opened = state.opened,
           entered = state.entered } then
         put(self.root, state.key, nil)
@@ -388,6 +429,7 @@ function Pass:begin(parts, record, time)
     entered = { [parts[1].state or 0] = record } }
   put(self.root, key, state)
   self.open[state] = true
+  self:note_begin(state)
 end
 
 local function fields_of(refs, record)
@@ -539,10 +581,11 @@ local function parts_of(pairing, side, number_of)
       answers[k] = closures(filter.node, of_context)
     end
     parts[i] = {
-      leaves_open = part.leaves_open,
+      leaves_open = part.leaves_open, next_on_cpu = part.next_on_cpu,
       state = part.state, from = part.from, group = number_of(part),
       test = all_of(table.move(part.filters, 1, #part.filters, #part.kinds + 1,
         { table.unpack(part.kinds) })),
+      is_kind = all_of(part.kinds),
       key = key_of(pairing, part.keys),
       to = part.to_keys and key_of(pairing, part.to_keys),
       answers = function(context)
@@ -571,7 +614,8 @@ local function begun(pairing, clock)
     keeps_lost = pairing.keeps_lost, cpu_of = pairing.cpu and of_record(pairing.cpu),
     counts = counts, root = {}, open = {}, lost = {}, n_lost = 0, clock = clock or { n = 0 },
     sides = { open = open, close = close, change = change }, n_groups = number_of(),
-    lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
+    lost_places = told_of_lost(pairing), last = {}, on_cpu = {},
+    time_of = of_record(pairing.time),
   }, Pass)
 end
 
@@ -606,12 +650,14 @@ end
 -- Closes, changes and opens spans, those of one key after those of another; `ended` is called
 -- with each that ends.
 function Pass:meet(record, time, closes, changes, opens, ended)
+  self:hold(record)
   for group = 1, self.n_groups do
     local closing, changing = of_group(closes, group), of_group(changes, group)
     local opening = of_group(opens, group)
     self:meet_ends(closing, changing, record, time, ended)
     if opening then self:begin(opening, record, time) end
   end
+  self:drop_held(time)
 end
 
 ---@param pairing table of intervals.pair
@@ -838,10 +884,15 @@ function spans.nested(inner, spec, refs, next_record)
       local opens_inside = asks_inside and inside:parts("open", record)
       local changes = asks and pass:parts("change", record)
       local changes_inside = asks_inside and inside:parts("change", record)
+      inside.place = pass.place
+      pass:hold(record)
+      inside:hold(record)
       inside:meet_ends(closes_inside, changes_inside, record, time, meet)
       pass:meet_ends(closes, changes, record, time, ended)
       if opens then pass:begin(opens, record, time) end
       if opens_inside then inside:begin(opens_inside, record, time) end
+      pass:drop_held(time)
+      inside:drop_held(time)
       if is_lost and time and not (closes or opens or changes or closes_inside or opens_inside
         or changes_inside) then
         pass:lose(record)

@@ -169,6 +169,7 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		sides[i].answers = optional_place(L, top + 2, "answers", n);
 		lua_getfield(L, top + 2, "leaves_open");
 		sides[i].leaves_open = lua_toboolean(L, -1);
+		sides[i].next_on_cpu = pl_get_flag(L, top + 2, "next_on_cpu");
 		list_named(L, top + 2, "keys", MOST_KEYS);
 		sides[i].keys = to_key(L, keep, n, how->n_keys);
 		if (lua_getfield(L, top + 2, "to") == LUA_TTABLE)

@@ -83,6 +83,11 @@ struct pq_pair_side {
 	uint32_t state;	  /* state of the span from this record on; PQ_NO_STATE: as before */
 	uint32_t from;	  /* bit set of the states that it closes or changes; 0: all */
 	bool leaves_open; /* does not restart a span of its key that is open already */
+	/*
+	 * closes a span only as the first record on the cpu on which the span began, or entered
+	 * its state, for which the condition of such a side holds; others there drop the span
+	 */
+	bool next_on_cpu;
 	const uint32_t
 		*to; /* [how->n_keys]: key of a changed span from then on; NULL: as before */
 };

@@ -59,6 +59,8 @@ static bool change_span(struct pq_pairs *pairs, uint32_t span, const struct pq_p
 		return false;
 	if (pairs->counts.stray != stray)
 		return true;
+	if (pairs->next_sides)
+		pq_pairs_note_begin(pairs, span);
 	return pq_pairs_enter_state(pairs, span, side->state, row) &&
 	       (!side->to || move_span(pairs, span, side, time, row));
 }

@@ -1,9 +1,7 @@
-#include "base/vector.h"
 #include "rows_pairs_internal.h"
 
 /* Records of losses; those that follow drop all spans, which takes less time. */
 #define MOST_LOST 1024
-#define MOST_CPUS 65536 /* whose times are noted */
 
 /*
  * Reads the parts of the key that a record of lost records has. Returns true if it has any:
@@ -94,33 +92,4 @@ void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *co
 		if (map->slots[i].item && pq_span_is_lost(&pairs->spans, span))
 			count_lost(pairs, span, pq_pairs_last_time(pairs, span), counts);
 	}
-}
-
-/* Makes room for the last time of a cpu. Returns where it is; NULL without memory. */
-static uint64_t *add_cpu(struct pq_last_times *times, uint64_t cpu)
-{
-	return pb_extend(times->by_cpu, times->n_cpus, (size_t)cpu + 1) ? &times->by_cpu[cpu] :
-									  NULL;
-}
-
-bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time)
-{
-	struct pq_last_times *times = &pairs->last_times[pairs->columns->fields->rec->source];
-	struct pq_value cpu = { .type = PQ_NIL };
-	uint64_t *last;
-
-	if (pairs->how->cpu != PQ_NO_PLACE)
-		pq_pairs_load(pairs, pairs->how->cpu, &cpu);
-	pairs->previous = times->time;
-	if (time > times->time)
-		times->time = time;
-	if (cpu.type != PQ_INT || cpu.u >= MOST_CPUS)
-		return true;
-	last = cpu.u < times->n_cpus ? &times->by_cpu[cpu.u] : add_cpu(times, cpu.u);
-	if (!last)
-		return false;
-	pairs->previous = *last;
-	if (time > *last)
-		*last = time;
-	return true;
 }

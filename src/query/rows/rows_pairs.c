@@ -73,6 +73,7 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 			continue;
 		if (pq_may_close(pairs, slot->item - 1) &&
 		    pq_phases_in(pairs, slot->item - 1, side->from) &&
+		    (!side->next_on_cpu || pq_pairs_is_held(pairs, slot->item - 1)) &&
 		    pq_side_answers(pairs, side, slot->item - 1)) {
 			missed->is_any = false;
 			return slot;
@@ -237,6 +238,7 @@ static bool is_lost(const struct pq_pairs *pairs)
 static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
 	pairs->n_met++;
+	pairs->cpu = NULL;
 	pq_pairs_load(pairs, pairs->how->time, time);
 	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
@@ -328,6 +330,10 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
 	nested->n_met = pairs->n_met;
+	if (nested->next_sides && pairs->cpu && !pq_pairs_note_time(nested, time.u))
+		return false;
+	pq_pairs_hold(pairs, role.sides[PQ_CLOSES]);
+	pq_pairs_hold(nested, inner.sides[PQ_CLOSES]);
 	lost = lost && !is_end(pairs, &role) && !is_end(nested, &inner);
 	if (!meet_nested_ends(pairs, &inner, &time, row) ||
 	    !meet_ends_alone(pairs, &role, &time, row))
@@ -335,6 +341,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	if (!open_first(pairs, role.sides[PQ_OPENS], &time, row) ||
 	    !open_first(nested, inner.sides[PQ_OPENS], &time, row))
 		return false;
+	pq_pairs_drop_held(pairs, time.u);
+	pq_pairs_drop_held(nested, time.u);
 	if (lost && time.type == PQ_INT) {
 		pq_pairs_lose(pairs);
 		pq_pairs_lose(nested);
@@ -349,6 +357,7 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 static INLINE bool end_record(struct pq_pairs *pairs, const struct pq_pair_role *role,
 			      const struct pq_value *time, struct pq_pair_row *row)
 {
+	pq_pairs_drop_held(pairs, time->u);
 	if (role->inner && pairs->how->beside)
 		return pq_pairs_make_row(pairs, PQ_NO_SPAN, NULL, row);
 	if (role->inner)
@@ -414,6 +423,7 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!is_lost(pairs) || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
+	pq_pairs_hold(pairs, role.sides[PQ_CLOSES]);
 	if (role.bound && (how->n_groups > 1 || how->beside))
 		return meet_groups(pairs, &role, &time, 0, row);
 	if (role.bound && !meet_group(pairs, &role, UINT32_MAX, &time, row))

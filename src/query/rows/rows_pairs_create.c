@@ -95,17 +95,23 @@ static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *c
 	return how->inner == PQ_NO_PLACE || asks_event(columns, columns->nodes[how->inner]);
 }
 
-/* Sets of_group and from_group, and which sides share tests and keys. */
+/* Sets the sets of sides, and which sides share tests and keys. */
 static void number_sides(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
 	size_t size = how->n_keys * sizeof(*how->sides[0].keys);
+	bool is_any_state = false;
 
 	for (size_t i = 0; i < how->n_sides; i++) {
 		const struct pq_pair_side *side = &how->sides[i];
 		size_t test = 0, key = 0;
 
 		pairs->of_group[side->group] |= UINT32_C(1) << i;
+		if (side->next_on_cpu) {
+			is_any_state = is_any_state || !side->from;
+			pairs->next_sides |= UINT32_C(1) << i;
+			pairs->next_states |= side->from;
+		}
 		while (how->sides[test].test != side->test)
 			test++;
 		while (memcmp(how->sides[key].keys, side->keys, size) != 0)
@@ -113,6 +119,8 @@ static void number_sides(struct pq_pairs *pairs)
 		pairs->known[i].test = (uint8_t)test;
 		pairs->known[i].key = (uint8_t)key;
 	}
+	if (is_any_state)
+		pairs->next_states = 0;
 	for (size_t group = how->n_groups; group-- > 0;)
 		pairs->from_group[group] = pairs->from_group[group + 1] |
 					   pairs->of_group[group];
@@ -150,9 +158,10 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->columns = columns;
 	pairs->calls = calls;
 	pairs->serial = &pairs->own_serial;
-	pairs->has_serials = is_nested || how->nested || (how->keeps_lost && how->unfinished);
 	pairs->by_event = is_by_event(how, columns);
 	number_sides(pairs);
+	pairs->has_serials = is_nested || how->nested || pairs->next_sides ||
+			     (how->keeps_lost && how->unfinished);
 	pairs->kept = calloc(n, sizeof(*pairs->kept));
 	pairs->inner = calloc(n, sizeof(*pairs->inner));
 	pairs->from = calloc(n, sizeof(*pairs->from));

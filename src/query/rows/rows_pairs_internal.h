@@ -1,7 +1,8 @@
 /*
  * The state of pairs, for the files that produce their rows: rows_pairs.c opens and closes
  * spans, rows_changes.c changes them, rows_pairs_spans.c reads their values, rows_ended.c
- * produces the rows of a span that ends, rows_lost.c drops spans.
+ * produces the rows of a span that ends, rows_lost.c drops spans, rows_cpus.c knows the last
+ * records of cpus, and the spans that began with these.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
 #define PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
@@ -82,10 +83,18 @@ struct pq_ended {
 	struct pq_opening opening; /* if rows are items of the opening record */
 };
 
-/* Times of the last record of a recording, and of each of its cpus; 0: there was none. */
+/* The last record of a cpu, and the span that only the next record there may close. */
+struct pq_cpu {
+	uint64_t time;	 /* of the record; 0: there was none */
+	uint64_t since;	 /* when the span began, or entered its state */
+	uint64_t serial; /* its serial number: numbers of closed spans are used again */
+	uint32_t item;	 /* 1 + number of the span; 0: none */
+};
+
+/* The time of the last record of a recording (0: there was none), and its cpus. */
 struct pq_last_times {
 	uint64_t time;
-	uint64_t *by_cpu; /* [n_cpus] */
+	struct pq_cpu *by_cpu; /* [n_cpus] */
 	size_t n_cpus;
 };
 
@@ -135,9 +144,13 @@ struct pq_pairs {
 	 * was none
 	 */
 	uint64_t previous;
-	bool is_finished; /* all records were handled */
+	struct pq_cpu *cpu;   /* that of the current record; NULL: it is not known */
+	struct pq_cpu held;   /* the span that only the current record may close, as it was */
+	uint32_t next_sides;  /* set of sides with next_on_cpu */
+	uint32_t next_states; /* set of the states in which these close spans; 0: all */
+	bool is_finished;     /* all records were handled */
 	struct pq_pair_counts counts;
-	bool has_serials; /* serial numbers are kept: there are inner or lost spans */
+	bool has_serials; /* serial numbers are kept: see create_pairs() */
 	bool by_event;	  /* conditions ask nothing but the type and the event */
 	uint64_t n_met;	  /* number of the current record */
 	uint64_t unkeyed; /* number of the last record without a key or time */
@@ -350,6 +363,27 @@ void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *co
 
 /* Notes the time and the cpu of the current record. Returns false without memory. */
 bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time);
+
+/*
+ * Takes the span that only the current record may close from its cpu, if one of the sides
+ * `closes` has next_on_cpu.
+ */
+static inline void pq_pairs_hold(struct pq_pairs *pairs, uint32_t closes)
+{
+	if (!(closes & pairs->next_sides) || !pairs->cpu)
+		return;
+	pairs->held = *pairs->cpu;
+	pairs->cpu->item = 0;
+}
+
+/* Returns true if a span is the one that was taken, in the same state. */
+bool pq_pairs_is_held(const struct pq_pairs *pairs, uint32_t span);
+
+/* Notes on the current record's cpu that a span began there, or entered a state. */
+void pq_pairs_note_begin(struct pq_pairs *pairs, uint32_t span);
+
+/* Drops the span that was taken, if the current record, of that time, has not closed it. */
+void pq_pairs_drop_held(struct pq_pairs *pairs, uint64_t time);
 
 /* Frees the records that wait for the end of a span. */
 void pq_waiting_forget(struct pq_pairs *pairs, struct pq_waiting *waiting);

@@ -112,12 +112,13 @@ bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_
 	for (size_t i = pairs->n_opening; i < pairs->n_kept; i++)
 		if (!pq_span_set(&pairs->spans, span, n_keys + i, &absent))
 			return false;
-	if (!pairs->how->n_states)
-		return pq_opening_keep(pairs, span);
-	return pq_phases_begin(pairs, span, side->state, time->u) &&
-	       (pairs->n_opening == pairs->n_kept ||
-		pq_pairs_enter_state(pairs, span, side->state, row)) &&
-	       (!pairs->columns->items || pq_opening_keep(pairs, span));
+	if (pairs->how->n_states && (!pq_phases_begin(pairs, span, side->state, time->u) ||
+				     (pairs->n_opening != pairs->n_kept &&
+				      !pq_pairs_enter_state(pairs, span, side->state, row))))
+		return false;
+	if (pairs->next_sides)
+		pq_pairs_note_begin(pairs, span);
+	return !pairs->columns->items || pq_opening_keep(pairs, span);
 }
 
 bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
