@@ -4,7 +4,7 @@ const { execFileSync } = require("node:child_process");
 
 // The path of a recording of a few switches of three threads, and a wake-up; of others, as switches.lua writes them.
 function switches(others) {
-  return execFileSync("lua5.4", ["-e", `
+  return execFileSync("lua5.4", ["-"], { encoding: "utf8", input: `
     package.path = "./?.lua;" .. package.path
     local MS = 1000000
     print(require("spec.support.switches").recording({ ${others || `
@@ -12,7 +12,7 @@ function switches(others) {
       { 150 * MS, 0, "switch", 7, 0, 9 }, { 160 * MS, 0, "switch", 9, 1, 7 }, { 190 * MS, 1, "switch", 8, 1, 0 },
       { 200 * MS, 0, "switch", 7, 1, 0 },`}
     }, { [7] = "a<script>", [8] = "b", [9] = "c" }))
-    os.exit(true, false)`], { encoding: "utf8" }).trim();
+    os.exit(true, false)` }).trim();
 }
 
 // The path of a recording whose function main calls one, two and three, which take so many seconds each.

@@ -112,10 +112,11 @@ describe("a timechart", () => {
     assert.deepEqual(chromium.errors, []);
   });
 
-  // The recording in which thread 7 is woken by 8 that often, in the first tenth of a second.
+  // Draws a recording in which thread 7 sleeps n times in a tenth of a second, and 8 wakes it.
   function draw_woken(name, n) {
     const recording = switches(`{ 99 * MS, 0, "switch", 0, 0, 8 }, { 100 * MS, 1, "switch", 0, 0, 7 },`
-      + Array.from({ length: n }, (_, i) => `{ ${100000001 + i * 1000}, 0, "waking", 7, 8 },`).join("")
+      + Array.from({ length: n }, (_, i) => 100000001 + i * 1000).map((time) => `{ ${time}, 1, "switch", 7, 1, 0 },
+        { ${time + 300}, 0, "waking", 7, 8 }, { ${time + 600}, 1, "switch", 0, 0, 7 },`).join("")
       + `{ 200 * MS, 1, "switch", 7, 1, 0 }, { 201 * MS, 0, "switch", 8, 1, 9 }, { 299 * MS, 0, "switch", 9, 1, 0 },`);
     const chart = path.join(scratch, name + ".svg");
     execFileSync(perflua, ["timechart", recording, "-o", chart]);
