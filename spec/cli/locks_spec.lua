@@ -8,17 +8,17 @@ local tool_rows = require "spec.support.tool_rows"
 
 local EVENTS = "--call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
 local NEEDS = "lock:contention_begin"
-local WAITS <const> = 1000 -- at least
+local WAITS <const> = 100 -- at least, or there is little to compare
 
 -- Records writers of one pipe, which wait for its mutex on every kernel; for longer where they
--- did not wait so often.
+-- waited less often, as on a busy machine.
 local function record_waits()
   for _, bytes in ipairs { 20, 80, 320 } do
     local path = oracle.record_whole(2048, EVENTS, ("sh -c 'perf bench futex hash -r 1 -t 8 "
       .. ">/dev/null 2>&1; perf bench sched messaging -g 4 -l 150 >/dev/null; { for i in 1 2 3 "
       .. "4; do head -c %d000000 /dev/zero & done; wait; } | cat >/dev/null'"):format(bytes))
     local file <close> = assert(perflua.open(path))
-    if bytes == 320 or file:samples(NEEDS):count() > 1.2 * WAITS then return path end
+    if bytes == 320 or file:samples(NEEDS):count() > 12 * WAITS then return path end
   end
 end
 
