@@ -100,7 +100,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups display duration fmt json list sha256 shell_words tar units" },
+  { "text", "core", "display fmt json split tar units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between distinctions events sampled unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer named parser" },
@@ -143,7 +143,7 @@ local lua_modules = {
       .. "show stats tasks text words written" },
   { "screen", "core report text", "init" },
   { "top", "core errors report screen text", "init" },
-  { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
+  { "map", "core errors meta query recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit",
     "annotate core diff doctor errors file filter flame group meta options perflua query "

@@ -153,9 +153,9 @@ needs.describe("capstone", "perflua annotate", function()
       .. '<td class="text">testb  %al, %al</td>')
     local script = text:match "<script>(.-)</script>"
     local style = text:match "<style>(.-)</style>"
-    local sha256 = require "perflua.text.sha256"
+    local page = require "perflua.flame.page"
     has(text, ("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'"):format(
-      sha256.base64(script), sha256.base64(style)))
+      page.sha256(script), page.sha256(style)))
     assert.is_nil(text:find "style=")
   end)
 

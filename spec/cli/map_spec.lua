@@ -2,7 +2,7 @@ local binaries = require "spec.support.binaries"
 local core = require "perflua.core"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
-local jobs = require "perflua.map.jobs"
+local map_run = require "perflua.map.run"
 local many = require "spec.cli.many"
 local needs = require "spec.support.needs"
 local patience = require "spec.support.patience"
@@ -201,7 +201,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
   describe("over many small recordings", function()
     local function lengths(script, paths, are_apart)
       local list = {}
-      for i, job in ipairs(jobs.list(files.temporary(script), paths, are_apart)) do
+      for i, job in ipairs(map_run.jobs(files.temporary(script), paths, are_apart)) do
         list[i] = #job
       end
       return list

@@ -3,7 +3,7 @@
 local recipe = {}
 
 local fmt = require "perflua.text.fmt"
-local shell_words = require "perflua.text.shell_words"
+local split = require "perflua.text.split"
 local words = require "perflua.check.words"
 
 local function add_event(list, name)
@@ -27,7 +27,7 @@ end
 
 -- Quotes the words of a text, each for itself, so that a shell evaluates nothing of them.
 local function quote_words(text)
-  local list = shell_words((text:gsub("%s+$", "")))
+  local list = split.command((text:gsub("%s+$", "")))
   for i, word in ipairs(list) do list[i] = fmt.shell_word(word) end
   return table.concat(list, " ")
 end

@@ -3,7 +3,7 @@
 -- makes a list of expectations.
 
 local call_bounded = require "perflua.check.bounded"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
 
@@ -36,7 +36,7 @@ local function parse_limit(limit, unit)
   if type(limit) == "string" then
     number, sign = limit:match "^%s*(%-?[%d.]+)%s*(%%?)%s*$"
     if unit == "ns" then
-      local ns = duration.nanoseconds(limit:match "^%s*(.-)%s*$")
+      local ns = units.nanoseconds(limit:match "^%s*(.-)%s*$")
       if ns then return ns end
     elseif sign == "%" and unit == "%" and tonumber(number) then
       return tonumber(number)

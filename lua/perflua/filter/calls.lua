@@ -2,7 +2,7 @@
 
 local core = require "perflua.core"
 local arith = require "perflua.filter.arith"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local events = require "perflua.recording.events"
 local kinds = require "perflua.filter.kinds"
 
@@ -61,7 +61,7 @@ local pieces = { line = 64, page = 4096 } -- of memory, in bytes
 -- The width of a bucket that a text stands for.
 local function named_width(node, kind)
   local text = node.value
-  local time = duration.nanoseconds(text)
+  local time = units.nanoseconds(text)
   if not time and not pieces[text] then
     fail(node.at,
       "unknown width '%s' of a bucket; expected an integer, a time ('10ms', '1s'), 'line' or "

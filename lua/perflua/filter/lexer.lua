@@ -4,7 +4,7 @@
 -- A token is { kind, value, at }: kind is "name", "number", "string", "end", or the spelling of
 -- an operator or keyword; at is its column. Errors are raised as tables { at, message }.
 
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 
 local lexer = {}
 
@@ -127,9 +127,9 @@ local function number(text, at)
   end
   local word = text:sub(at, pos - 1)
   if word:find("^[%d.]+%a+$") then
-    local time = duration.nanoseconds(word)
+    local time = units.nanoseconds(word)
     if time then return time, pos, "natural", true end
-    if duration.is_unit(word:match("%a+$")) then
+    if units.is_time(word:match("%a+$")) then
       fail(at, "%s is not a whole number of nanoseconds, or is too large", word)
     end
   end

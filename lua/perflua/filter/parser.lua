@@ -6,7 +6,7 @@
 -- first token or operator, and `height`: a row of and's is one node, so that only what is
 -- nested is high.
 
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local lexer = require "perflua.filter.lexer"
 local fail = lexer.fail
 
@@ -142,7 +142,7 @@ end
 -- 5 ms: a length of time is one word.
 function Parser:check_unit(number)
   local unit = self:peek()
-  if unit.kind == "name" and duration.is_unit(unit.value) then
+  if unit.kind == "name" and units.is_time(unit.value) then
     fail_spelling(unit, ("%s%s"):format(number.value, unit.value))
   end
 end

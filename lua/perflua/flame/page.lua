@@ -2,10 +2,27 @@
 -- kinds of pages, and the data that the script draws. As HTML the page has a policy by which
 -- the browser runs this script only, and loads nothing.
 
-local sha256 = require "perflua.text.sha256"
+local core = require "perflua.core"
 local xml = require "perflua.flame.xml"
 
 local page = {}
+
+local DIGITS <const> = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+---@param text string
+---@return string # its digest in Base64
+function page.sha256(text)
+  local bytes, parts = core.sha256(text), {}
+  for i = 1, #bytes, 3 do
+    local a, b, c = bytes:byte(i, i + 2)
+    local bits, n = a << 16 | (b or 0) << 8 | (c or 0), c and 4 or b and 3 or 2
+    for k = 1, 4 do
+      local digit = bits >> (24 - 6 * k) & 63
+      parts[#parts + 1] = k <= n and DIGITS:sub(digit + 1, digit + 1) or "="
+    end
+  end
+  return table.concat(parts)
+end
 
 page.ROW = 18 -- pixels from one row to the next
 page.FOOT = 34 -- below the rows
@@ -101,7 +118,7 @@ local POLICY <const> = "default-src 'none'; script-src 'sha256-%s'; style-src 's
 function page.open_html(out, title, script, style)
   out('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
   out(('<meta http-equiv="Content-Security-Policy" content="%s">\n'):format(POLICY:format(
-    sha256.base64(script), sha256.base64(style))))
+    page.sha256(script), page.sha256(style))))
   out(("<title>%s</title>\n</head>\n<body>\n"):format(xml.escape(title)))
 end
 

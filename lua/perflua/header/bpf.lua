@@ -1,9 +1,54 @@
 -- BPF programs of the BPF_PROG_INFO feature as text, named as the kernel's symbols of them.
 -- See __bpf_event__print_bpf_prog_info, tools/perf/util/bpf-event.c.
 
-local btf = require "perflua.header.btf"
-
 local bpf_text = {}
+
+-- BPF type information, as far as names of functions need it: see Documentation/bpf/btf.rst of
+-- the kernel.
+
+local MAGIC = 0xeb9f
+
+-- bytes that follow a type, by its kind: {fixed, for each of its vlen members}
+local EXTRA = {
+  [1] = { 4, 0 }, -- INT
+  [3] = { 12, 0 }, -- ARRAY
+  [4] = { 0, 12 }, -- STRUCT
+  [5] = { 0, 12 }, -- UNION
+  [6] = { 0, 8 }, -- ENUM
+  [13] = { 0, 8 }, -- FUNC_PROTO
+  [14] = { 4, 0 }, -- VAR
+  [15] = { 0, 12 }, -- DATASEC
+  [17] = { 4, 0 }, -- DECL_TAG
+  [19] = { 0, 12 }, -- ENUM64
+}
+
+---Names of the types in a blob of BTF: id → name; empty if the blob is not BTF.
+---@param data string
+---@param byte_order "little" | "big"
+---@return table<integer, string>
+local function type_names(data, byte_order)
+  local endian = byte_order == "big" and ">" or "<"
+  local names = {}
+  if #data < 24 or string.unpack(endian .. "I2", data) ~= MAGIC then
+    return names
+  end
+  local head, type_off, type_len, str_off,
+    str_len = string.unpack(endian .. "I4I4I4I4I4", data, 5)
+  local at, last = head + type_off, math.min(head + type_off + type_len, #data)
+  local strings = head + str_off
+  local id = 0
+  while at + 12 <= last do
+    local name, info = string.unpack(endian .. "I4I4", data, at + 1)
+    local extra = EXTRA[info >> 24 & 0x1f] or { 0, 0 }
+    local from = strings + name + 1
+    id = id + 1
+    if name < str_len and from <= #data then
+      names[id] = data:match("^[^\0]*", from)
+    end
+    at = at + 12 + extra[1] + extra[2] * (info & 0xffff)
+  end
+  return names
+end
 
 -- Members of a program whose recorded struct bpf_prog_info ends before them.
 local ABSENT = { id = 0, name = "", func_info_rec_size = 0 }
@@ -79,7 +124,7 @@ function bpf_text.programs(programs, add, file)
   for _, program in ipairs(bpf_text.by_id(list)) do
     local id = program.btf_id
     if blobs[id] and not names[id] then
-      names[id] = btf.names(blobs[id], file.byte_order)
+      names[id] = type_names(blobs[id], file.byte_order)
     end
     program_lines(program, names[id], add, file.byte_order)
   end

@@ -4,7 +4,7 @@
 local errors = require "perflua.errors"
 local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local fields = require "perflua.fields"
 local keys = require "perflua.intervals.keys"
 local query = require "perflua.query"
@@ -109,7 +109,7 @@ end
 local function cuts_of(file, options)
   local slice, window = options.slice, options.window
   if slice == nil and window == nil then return nil end
-  local ns = type(slice) == "string" and duration.nanoseconds(slice) or math.tointeger(slice)
+  local ns = type(slice) == "string" and units.nanoseconds(slice) or math.tointeger(slice)
   if slice ~= nil and (not ns or ns < 1) then
     usage_error("pair: slice: a duration expected, \"10ms\" or nanoseconds, got %s",
       tostring(slice))

@@ -1,7 +1,7 @@
 -- Declarations of options: which rows they may have, and what a row says of a word.
 
 local api = require "perflua.api"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
 
@@ -25,7 +25,7 @@ local types = {
     return nil, "is not an integer"
   end },
   time = { value = "TIME", convert = function(text)
-    local value = math.tointeger(tonumber(text)) or duration.nanoseconds(text)
+    local value = math.tointeger(tonumber(text)) or units.nanoseconds(text)
     if value then return value end
     return nil, "is not a duration such as 1.5s, 20ms, 3us or 4ns"
   end },

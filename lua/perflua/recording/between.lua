@@ -6,7 +6,7 @@
 
 local errors = require "perflua.errors"
 local core = require "perflua.core"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local usage_error, guard, warning = errors.usage_error, errors.guard, errors.warning
 
 local between = {}
@@ -48,7 +48,7 @@ end
 
 -- A percentage in units of WHOLE.
 local function amount_of(number, text)
-  local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
+  local amount = units.scaled(number, MAX_PERCENT_DIGITS)
   if amount and amount <= WHOLE then return amount end
   return usage_error("between \"%s\": a percentage is from 0 to 100, with up to %d decimals",
     text, MAX_PERCENT_DIGITS)
@@ -57,7 +57,7 @@ end
 local function parse_time(file, text, is_end)
   local number = text:match("^@(.*)$")
   if number then
-    local time = duration.scaled(number, 9)
+    local time = units.scaled(number, 9)
     return time and { time = time }
       or usage_error("between \"%s\": write absolute times as perf prints them, "
         .. "\"@8590.143543\"", text)
@@ -70,7 +70,7 @@ local function parse_time(file, text, is_end)
     return ns and { wall = ns } or usage_error("between \"%s\": no such time; %s", text,
       wall.SYNTAX)
   end
-  local after = duration.nanoseconds(text)
+  local after = units.nanoseconds(text)
   if after then
     local first, _, clock = range_of(file, text)
     return { [clock] = first + after }

@@ -1,7 +1,7 @@
 -- Times of the wall clock as people write them: "2026-11-22 07:56:00", with parts of a second,
 -- and a zone or without.
 
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 
 local wall = {}
 
@@ -55,7 +55,7 @@ function wall.nanoseconds(text)
   end
   local t = { year = year, month = month, day = day, hour = hour, min = minute, sec = second }
   for name, value in pairs(t) do t[name] = math.tointeger(tonumber(value)) end
-  local ns = duration.scaled("0." .. (fraction ~= "" and fraction or "0"), 9)
+  local ns = units.scaled("0." .. (fraction ~= "" and fraction or "0"), 9)
   if t.month < 1 or t.month > 12 or t.day < 1 or t.day > days_in(t.year,
     t.month) then return nil end
   if t.hour > 23 or t.min > 59 or t.sec > 59 or t.year < 1970 or not ns then return nil end

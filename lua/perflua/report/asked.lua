@@ -4,9 +4,9 @@
 local asked_columns = require "perflua.report.asked_columns"
 local columns = require "perflua.report.columns"
 local display = require "perflua.text.display"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local graph = require "perflua.report.graph"
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 
 local asked = {}
 
@@ -126,7 +126,7 @@ end
 local function parse_parallelism(args, settings)
   if not args.parallelism then return nil end
   local levels = {}
-  for _, part in ipairs(list.split(args.parallelism)) do
+  for _, part in ipairs(split.list(args.parallelism)) do
     local first, last = part:match "^(%d+)%-(%d+)$"
     first, last = asked.number(first or part, 1, true), asked.number(last or part, 1, true)
     if not first or not last or last < first then
@@ -144,7 +144,7 @@ end
 local function parse_numbers(args, settings)
   local query, stack, quantum = settings.query, args["max-stack"], args["time-quantum"]
   query.max_stack = stack and asked.number(stack, 1, true)
-  query.quantum = quantum and duration.nanoseconds(quantum)
+  query.quantum = quantum and units.nanoseconds(quantum)
   local limit = args["percent-limit"] or asked.is_cut(args) and asked.CUT or 0
   settings.limit = asked.number(tostring(limit), 0)
   settings.count = args.count and asked.number(args.count, 0, true)

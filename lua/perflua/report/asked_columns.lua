@@ -2,7 +2,7 @@
 -- text is printed.
 
 local columns = require "perflua.report.columns"
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
@@ -17,7 +17,7 @@ local BRANCH_COLUMNS <const> = "callchain_branch_predicted,callchain_branch_abor
 -- Returns the widths of columns; or nil, and what is wrong with them.
 local function parse_widths(text)
   local widths = text and {}
-  for _, one in ipairs(list.split(text or "")) do
+  for _, one in ipairs(split.list(text or "")) do
     local width = math.tointeger(tonumber(one))
     if not width or width < 0 or width > 4096 then
       return nil, ("--column-widths: '%s' is not a number of columns"):format(one)

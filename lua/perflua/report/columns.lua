@@ -1,7 +1,7 @@
 -- The columns of a report and the order of its rows: the words of perf report --sort and
 -- --fields.
 
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 local memory = require "perflua.report.memory"
 local suggest = require "perflua.errors.suggest"
 
@@ -101,7 +101,7 @@ end
 -- Returns the words of an option, and whether they are added to those that perf has by itself.
 local function parse_words(text)
   local words, is_added = {}, text:sub(1, 1) == "+"
-  for _, part in ipairs(list.split(is_added and text:sub(2) or text)) do
+  for _, part in ipairs(split.list(is_added and text:sub(2) or text)) do
     -- plain names may also have spaces between them
     local pattern = part:find("^[%w_%s]+$") and "%S+" or ".+"
     for name in part:gmatch(pattern) do words[#words + 1] = name end

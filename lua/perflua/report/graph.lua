@@ -1,6 +1,6 @@
 -- Trees of calls below the rows of a report: the words of perf report -g.
 
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 local suggest = require "perflua.errors.suggest"
 
 local graph = {}
@@ -22,7 +22,7 @@ end
 ---@return boolean # whether it may be its words; else it is a recording
 function graph.is_words(text)
   if graph.parse(text) then return true end
-  for _, word in ipairs(list.split(text)) do
+  for _, word in ipairs(split.list(text)) do
     if not (tonumber(word) or word:find "^%a+$") then return false end
   end
   local there <close> = io.open(text)
@@ -37,7 +37,7 @@ end
 ---@return string? message what is wrong with it
 function graph.parse(text)
   local made = { form = "graph", value = "percent", most = 0, key = "function" }
-  for _, word in ipairs(list.split(text)) do
+  for _, word in ipairs(split.list(text)) do
     local number = tonumber(word)
     if not number then
       if not WORDS[word] then return nil, wrong_word(word) end

@@ -1,4 +1,5 @@
--- Numbers with a unit, for the eyes: 1.50ms, 12.3KiB, 4.56M.
+-- Numbers with a unit: 1.50ms, 12.3KiB, 4.56M as people read them; "1.5s" or "20ms" as they
+-- write them, in whole nanoseconds, without rounding.
 
 local units = {}
 
@@ -45,6 +46,33 @@ function units.format(x, unit, is_unsigned)
   local step, suffix = list[i][1], list[i][2]
   if step == 1 and math.type(x) == "integer" then return sign .. ("%d"):format(x) .. suffix end
   return sign .. round_number(x / step) .. suffix
+end
+
+local powers = { s = 9, ms = 6, us = 3, ns = 0 } -- powers of ten to nanoseconds
+
+---@param number string "1.5", "2", "2." or ".5"
+---@param places integer
+---@return integer? # number * 10^places, exactly; nil if it has more digits or is too large
+function units.scaled(number, places)
+  local whole, fraction = number:match("^(%d+)%.?(%d*)$")
+  if not whole then whole, fraction = "0", number:match("^%.(%d+)$") end
+  if not fraction or #fraction > places and fraction:sub(places + 1):find("[^0]") then
+    return nil
+  end
+  local digits = whole .. fraction:sub(1, places) .. ("0"):rep(places - #fraction)
+  digits = digits:gsub("^0+(%d)", "%1")
+  return math.tointeger(tonumber(digits))
+end
+
+---@param name string
+---@return boolean # true if it is a unit of time
+function units.is_time(name) return powers[name] ~= nil end
+
+---@param text string
+---@return integer? # nanoseconds; nil if it is not a length of time
+function units.nanoseconds(text)
+  local number, unit = text:match("^([%d.]+)%s*(%a+)$")
+  return number and powers[unit] and units.scaled(number, powers[unit])
 end
 
 return units

@@ -1,7 +1,7 @@
 -- The words of the options that choose samples (toolkit/samples.lua), as filters and ranges of
 -- time. All functions raise what is wrong with the words.
 
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local errors = require "perflua.errors"
 local strip_position = errors.strip_position
 
@@ -99,7 +99,7 @@ sample_words.conditions = {
 local function time_of(text)
   if text == "" then return nil end
   if not (text:find "^[%d.]+$" or text:find "^@" or text:find "%%$" or text:find "^%d+%-%d+%-"
-    or duration.nanoseconds(text)) then
+    or units.nanoseconds(text)) then
     error(("'%s' is not a time such as 1718.35, 20ms or 10%%; a range is FROM,TO"):format(text),
       0)
   end

@@ -1,12 +1,65 @@
 -- perflua cgroups FILE: which control groups, and so which containers, had the processors.
 
 local aside = require "perflua.group.aside"
-local cgroups = require "perflua.text.cgroups"
 local described = require "perflua.toolkit.described"
 local needs = require "perflua.meta.needs"
 local regrouped = require "perflua.table.regrouped"
 local result_table = require "perflua.table.result_table"
 local sums = require "perflua.measures.sums"
+
+-- Paths of control groups, as container engines make them.
+
+local ID <const> = ("%x"):rep(64) -- of a container
+-- of a pod
+local UUID <const> = "(%x%x%x%x%x%x%x%x)[-_]%x%x%x%x[-_]%x%x%x%x[-_]%x%x%x%x[-_]" .. ("%x")
+  :rep(12)
+
+---@param path string
+---@return string # ids as short as docker ps and others show them
+local function short_path(path)
+  path = path:gsub(ID, function(id) return id:sub(1, 12) end)
+  return (path:gsub(UUID, "%1"))
+end
+
+---@param path string
+---@return string? # path of the innermost container that it is of; nil: of none
+local function container_of(path)
+  local stop
+  for from, to in path:gmatch("()[^/]+()") do
+    if path:sub(from, to - 1):find(ID) then stop = to - 1 end
+  end
+  return stop and path:sub(1, stop)
+end
+
+---@param path string
+---@return string[] # of the groups that it is nested in
+local function groups_above(path)
+  local list = {}
+  for at in path:gmatch("()/") do
+    local above = at == 1 and "/" or path:sub(1, at - 1)
+    if above ~= path then list[#list + 1] = above end
+  end
+  return list
+end
+
+---Returns the names that paths are shown with: short, unless two would be the same then.
+---@param rows table[] each with a path or nil, `group`
+---@param full boolean?
+---@return fun(path: string?): string
+local function names_of(rows, full)
+  local path_of = {}
+  for _, row in ipairs(rows) do
+    local short = row.group and short_path(row.group)
+    if short then
+      path_of[short] = (path_of[short] == nil or path_of[short] == row.group) and row.group
+    end
+  end
+  return function(path)
+    if not path then return "[unknown]" end
+    local short = short_path(path)
+    return not full and path_of[short] and short or path
+  end
+end
 
 local known = { "cgroup", "container", "namespace", "comm" }
 
@@ -78,11 +131,11 @@ local function groups_of(made, key, args, by)
     if lost[row.type] then
       lost[row.type] = lost[row.type] + row.lost
     elseif row.type == "sample" then
-      if by.container and group then group = cgroups.container(group) or "[host]" end
+      if by.container and group then group = container_of(group) or "[host]" end
       local keys = { event = row["event.name"] or "(event unknown)", group = group,
         comm = row.comm }
       put(keys)
-      for _, above in ipairs(args.nested and group and cgroups.above(group) or {}) do
+      for _, above in ipairs(args.nested and group and groups_above(group) or {}) do
         keys.group = above
         put(keys, { nested = row.period })
       end
@@ -157,7 +210,7 @@ function tool.run(file, args, out, by)
     or "percent", { event = not several, nested = not args.nested, comm = not by.comm,
     container = by.namespace or not by.container, namespace = not by.namespace,
     cgroup = by.namespace or by.container })
-  local name_of = cgroups.names(rows, args.full or args.csv or args.json)
+  local name_of = names_of(rows, args.full or args.csv or args.json)
   for _, row in ipairs(rows) do
     local whole, name = periods[row.event], name_of(row.group)
     list:add { event = row.event, percent = percent_of(row.period, whole),

@@ -2,7 +2,7 @@
 -- `perflua completion --words`, so what there is to complete is known here alone.
 
 local candidates = require "perflua.meta.candidates"
-local shell_words = require "perflua.text.shell_words"
+local split = require "perflua.text.split"
 local tools = require "perflua.tools"
 
 local BASH <const> = [==[
@@ -75,11 +75,11 @@ local SPECIAL <const> = { ["'"] = "'", ['"'] = '["$`\\!]', [""] = "%c" }
 
 -- Writes the quote that is open at the end of a line, and what may follow there.
 local function complete_line(line, after, out, host)
-  local before, quote, is_plain = shell_words(line)
+  local before, quote, is_plain = split.command(line)
   local last = before[#before]
   out:write(quote, "\n")
   if not is_plain then return end
-  local words = shell_words(line .. "x" .. after) -- the x: there is a word at the cursor
+  local words = split.command(line .. "x" .. after) -- the x: there is a word at the cursor
   words[#before] = last
   table.remove(words, 1)
   for _, word in ipairs(candidates(words, #before - 1, host, tools)) do

@@ -4,7 +4,7 @@ local diff = require "perflua.diff"
 local fmt = require "perflua.text.fmt"
 local folding = require "perflua.toolkit.folding"
 local json = require "perflua.text.json"
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 local result_table = require "perflua.table.result_table"
 local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
@@ -72,7 +72,7 @@ end
 
 -- Returns the settings of the command line; nil and what is wrong with it.
 function tool.prepare(args)
-  local fields = list.split(args.sort or "comm,dso,symbol")
+  local fields = split.list(args.sort or "comm,dso,symbol")
   if #fields == 0 then return nil, "--sort: no field is named" end
   local match, wrong = parse_match(args.match)
   wrong = wrong or check_options(args)

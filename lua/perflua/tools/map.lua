@@ -2,7 +2,6 @@
 -- result.
 
 local handlers = require "perflua.map.handlers"
-local jobs = require "perflua.map.jobs"
 local interrupted = require "perflua.table.interrupted"
 local strip_position = require("perflua.errors").strip_position
 local saved = require "perflua.table.read"
@@ -61,7 +60,7 @@ local function run_each(chunk, script, paths, out, host)
     if host.interrupted() then break end
     if #paths > 1 then
       collectgarbage "step" -- frees the File before with its symbols
-      jobs.renew_globals(chunk)
+      run.renew_globals(chunk)
     end
     status = run_one(chunk, { script, path, partial = true }, out, host)
   end
@@ -109,7 +108,7 @@ local function run_many(chunk, args, out, host, at_a_time)
     end
     return wrong and run.STOP
   end
-  run.children(host, read, jobs.list(args[1], paths, at_a_time ~= nil), at_a_time, take)
+  run.children(host, read, run.jobs(args[1], paths, at_a_time ~= nil), at_a_time, take)
   missing:log_totals(#paths)
   if wrong then return nil, "map: these results cannot be merged: " .. wrong end
   if n < #paths then

@@ -2,7 +2,7 @@
 
 local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local fmt = require "perflua.text.fmt"
 local pair_counts = require "perflua.table.pair_counts"
 local perflua = require "perflua"
@@ -140,7 +140,7 @@ end
 
 -- Returns the length of a slice and by what to add up; nil and what is wrong with an option.
 function tool.prepare(args)
-  local length, by = duration.nanoseconds(args.slice or "10ms"), args.by or "tid"
+  local length, by = units.nanoseconds(args.slice or "10ms"), args.by or "tid"
   if not length or length == 0 then
     return nil, "--slice: a time such as 10ms expected, got " .. args.slice
   elseif not columns[by] then

@@ -3,7 +3,7 @@
 
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
-local duration = require "perflua.text.duration"
+local units = require "perflua.text.units"
 local fmt = require "perflua.text.fmt"
 local keys = require "perflua.top.keys"
 local report = require "perflua.report"
@@ -81,7 +81,7 @@ end
 ---@return integer? ns nil: it is none, or too short
 ---@return string? message
 function top.parse_delay(text)
-  local ns = duration.nanoseconds(text:find "^[%d.]+$" and text .. "s" or text)
+  local ns = units.nanoseconds(text:find "^[%d.]+$" and text .. "s" or text)
   if ns and ns >= LEAST_DELAY then return ns end
   return nil, ("'%s' is not a time of 50ms or more"):format(text)
 end

@@ -1,7 +1,7 @@
 -- Fields by the names that perf report has for its keys.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
-local list = require "perflua.text.list"
+local split = require "perflua.text.split"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
@@ -164,11 +164,11 @@ end)
 describe("a list of fields", function()
   it("ends at commas that are in no brackets or quotes", function()
     assert.are.same({ "comm", "bucket(time, 10ms)", "args.a[1]" },
-      list.split("comm, bucket(time, 10ms),args.a[1],"))
+      split.list("comm, bucket(time, 10ms),args.a[1],"))
     assert.are.same({ "find(comm, 'a,(')", "comm in { 'a', 'b' }", 'x == ","' },
-      list.split("find(comm, 'a,('),comm in { 'a', 'b' },x == \",\""))
-    assert.are.same({}, list.split(" , "))
-    assert.are.same({ "a(b,c" }, list.split("a(b,c"))
+      split.list("find(comm, 'a,('),comm in { 'a', 'b' },x == \",\""))
+    assert.are.same({}, split.list(" , "))
+    assert.are.same({ "a(b,c" }, split.list("a(b,c"))
   end)
 
   it("may hold expressions in a report", function()
