@@ -147,7 +147,7 @@ local function check_others(file)
     assert(not needs.check(file, { needs = value }))
   end)
   local meta, seen = asked { description = "what", needs = "cpu-clock" }
-  require "perflua.meta.describe"("script.lua", meta)
+  require "perflua.meta.library".describe("script.lua", meta)
   compare("Meta", seen, described("Meta", "fields"))
   check_taken("Option", { help = "what", default = "a", value = "A", choices = { "a" },
     many = true, positional = true, any = true }, function(row)

@@ -3,10 +3,38 @@
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
-local paths = require "perflua.file.paths"
 local recording = require "perflua.recording"
 local suggest = require "perflua.errors.suggest"
-local usage_error, guard = errors.usage_error, errors.guard
+local usage_error, guard, errno = errors.usage_error, errors.guard, errors.errno
+
+local LOOK = 256 -- bytes that tell what a file is
+
+local says = {
+  ELF = function(head) return head:sub(1, 4) == "\x7fELF" or "not an ELF file" end,
+  kallsyms = function(head)
+    return head == "" or head:find("^%s*%x+ %a %S") ~= nil
+      or "not a list of symbols like /proc/kallsyms"
+  end,
+}
+
+---@param path string
+---@param kind "directory"|"ELF"|"kallsyms" what it should be; an empty file is a list of no
+--- symbols
+---@return string? message, string? code # what is wrong with it; nil: nothing is
+local function wrong_path(path, kind)
+  local file <close>, message, code = errno(io.open(path, "rb"))
+  if not file then return message, code end
+  local head
+  head, message, code = errno(file:read(LOOK))
+  if kind == "directory" then
+    if code == "EISDIR" then return nil end
+    return path .. ": not a directory", "ENOTDIR"
+  end
+  if code then return ("%s: %s"):format(path, message), code end
+  local verdict = says[kind](head or "")
+  if verdict ~= true then return ("%s: %s"):format(path, verdict), "FORMAT" end
+end
+
 
 ---@class perflua
 local perflua = {
@@ -111,7 +139,7 @@ end
 local function wrong_source(options)
   for _, name in ipairs(sources) do
     local message, code
-    if options[name] then message, code = paths.wrong(options[name], kind_of[name]) end
+    if options[name] then message, code = wrong_path(options[name], kind_of[name]) end
     if message then return ("%s: %s"):format(name, message), code end
   end
 end

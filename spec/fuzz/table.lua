@@ -1,10 +1,9 @@
 -- Reads saved tables for table.c: they are refused with a message for people,
 local check_message = dofile "spec/fuzz/internal.lua"
-local read = require "perflua.table.read"
 local saved = require "perflua.table.saved"
 local Table = require "perflua.table"
 
--- Returns the methods of an open file that read.lua needs.
+-- Returns the methods of an open file that saved.lua needs.
 local function stream(text)
   local at = 1
   return { read = function(_, how)
@@ -24,12 +23,12 @@ end
 
 ---@param text string
 return function(text)
-  local ok, data, show = pcall(read.all, stream(text))
+  local ok, data, show = pcall(saved.all, stream(text))
   if not ok then return check_message(data, text) end
   if not data then return check_message(show, text) end
   local t = Table.new(data, show)
   local line = encoded(t)
-  local again, again_show = read.all(stream(line))
+  local again, again_show = saved.all(stream(line))
   assert(again, again_show)
   assert(encoded(Table.new(again, again_show)) == line, "saved again it is another")
   local shown, lines = pcall(tostring, t)

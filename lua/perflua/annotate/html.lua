@@ -7,7 +7,6 @@ local origin = require "perflua.annotate.origin"
 local page = require "perflua.flame.page"
 local summary = require "perflua.annotate.summary"
 local text = require "perflua.annotate.text"
-local xml = require "perflua.flame.xml"
 
 local html = {}
 
@@ -69,13 +68,13 @@ local function write_row(out, share, line, cells)
   out(('<tr class="%s"%s><td class="share">%s</td>'):format(heat_of(share),
     line and (' data-line="%d"'):format(line) or "", share and ("%.2f"):format(share) or ""))
   for _, cell in ipairs(cells) do
-    out(('<td class="%s">%s</td>'):format(cell[1], xml.escape(cell[2])))
+    out(('<td class="%s">%s</td>'):format(cell[1], page.escape(cell[2])))
   end
   out "</tr>\n"
 end
 
 local function write_heading(out, columns, title)
-  out(('<tr><th colspan="%d">%s</th></tr>\n'):format(columns, xml.escape(fmt.escape(title))))
+  out(('<tr><th colspan="%d">%s</th></tr>\n'):format(columns, page.escape(fmt.escape(title))))
 end
 
 -- Returns the file that most of the function's own code is of, and the first and last of its
@@ -127,10 +126,10 @@ function html.write(listing, event, options, out)
   local script, style = "\n" .. SCRIPT, "\n" .. STYLE
   page.open_html(out, listing.symbol, script, style)
   out(("<style>%s</style>\n<header><h1>%s</h1>\n<p>%s</p>\n"):format(style,
-    xml.escape(listing.symbol), xml.escape(("%s samples of %s in %s"):format(
+    page.escape(listing.symbol), page.escape(("%s samples of %s in %s"):format(
       fmt.unsigned(event.samples), event.name, listing.dso))))
   for _, line in ipairs(origin.lines(listing)) do
-    out(("<p>%s</p>\n"):format(xml.escape(line)))
+    out(("<p>%s</p>\n"):format(page.escape(line)))
   end
   if #listing > MOST then out(("<p>the first %d of %d lines</p>\n"):format(MOST, #listing)) end
   out '</header>\n<main><section id="source"><table>\n'

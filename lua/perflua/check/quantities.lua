@@ -9,7 +9,7 @@ local call_bounded = require "perflua.check.bounded"
 local core = require "perflua.core"
 local diff = require "perflua.diff"
 local estimate = require "perflua.diff.estimate"
-local functions = require "perflua.file.functions"
+local unfound = require "perflua.file.unfound"
 local suggest = require "perflua.errors.suggest"
 
 local quantities = {}
@@ -79,7 +79,7 @@ local function describe_unknown(name, text, ...)
   for _, files in ipairs { ... } do
     for _, file in ipairs(files) do
       if not file.size then return "none of its samples" end
-      for one in pairs(functions.sampled(file)) do names[one] = true end
+      for one in pairs(unfound.functions(file)) do names[one] = true end
     end
   end
   if names[name] then return nil end

@@ -11,10 +11,34 @@ local screen = require "perflua.cli.screen"
 local scripts = require "perflua.cli.scripts"
 local strip_position = require("perflua.errors").strip_position
 local traceback = require "perflua.cli.traceback"
-local version = require "perflua.cli.version"
+
 local print_error = scripts.print_error
 
 local cli = {}
+
+---@param host table what src/host/perflua.c gives
+---@return string
+local function version_line(host)
+  return ("perflua %s, %s"):format(host.version, host.lua)
+end
+
+---@param host table
+---@return string # with what was built in
+local function version_text(host)
+  return table.concat({
+    version_line(host),
+    "with zstd " .. core.zstd,
+    "with elfutils " .. core.elfutils,
+    core.demangles and "with libiberty"
+      or "without libiberty: names of C++ and Rust are not demangled",
+    core.capstone and "with libcapstone " .. core.capstone
+      or "without libcapstone: annotate shows source lines and offsets, no instructions",
+    host.libedit and "with libedit " .. host.libedit
+      or "without libedit: the prompt has no line editing and no history",
+    host.screen and "with ncurses " .. host.screen.version
+      or "without ncurses: top and browse print tables",
+  }, "\n") .. "\n"
+end
 
 local FAILED, USAGE, INTERRUPTED = scripts.FAILED, scripts.USAGE, 130
 
@@ -130,7 +154,7 @@ local function run_program(argv, host, parsed, first)
   if is_alone then table.insert(argv, first, "overview") end
   _G.perflua = require "perflua"
   require("perflua.query.new").on_empty(function(query)
-    require "perflua.cli.unfound"(query) -- loaded when it is asked for
+    require "perflua.file.unfound".tell(query) -- loaded when it is asked for
   end)
   _G.arg = make_arg(argv, first, of_chunk)
   if is_contradictory(parsed, of_chunk) then return USAGE end
@@ -156,7 +180,7 @@ local function run_program(argv, host, parsed, first)
     status = scripts.run(loadfile())
   end
   if parsed.interactive then
-    io.stdout:write(version.line(host), "\n")
+    io.stdout:write(version_line(host), "\n")
     if of_chunk then io.stdout:write(fmt.escape(recordings.title()), "\n") end
     require "perflua.cli.prompt".run(host, not parsed.no_environment, traceback.handle)
     return 0
@@ -213,10 +237,10 @@ function cli.main(argv, host)
     io.stdout:write(options.help)
     return 0
   elseif parsed.version then
-    io.stdout:write(version.text(host))
+    io.stdout:write(version_text(host))
     return 0
   elseif parsed.banner and not parsed.interactive then
-    io.stdout:write(version.line(host), "\n")
+    io.stdout:write(version_line(host), "\n")
   end
   ---Runs a tool or script over a recording: for tools that make one.
   function host.perform(name, path)

@@ -5,7 +5,7 @@ local core = require "perflua.core"
 local distinctions = require "perflua.recording.distinctions"
 local fmt = require "perflua.text.fmt"
 local is_open = require("perflua.recording").is_open
-local origin = require "perflua.table.origin"
+local description = require "perflua.table.description"
 local report = require "perflua.report.quality"
 
 local quality = {}
@@ -44,7 +44,7 @@ end
 ---@param result perflua.Table|perflua.Query a Query has no groups
 function quality.write(out, result)
   local data = type(result) == "table" and result.data
-  local from = data and data.origin or not data and origin.of(core.query_spec(result))
+  local from = data and data.origin or not data and description.origin(core.query_spec(result))
   local file, events = nil, {}
   if from then file, events = from() end
   if not (file and is_open(file) and file.size) then return end

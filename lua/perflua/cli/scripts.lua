@@ -48,10 +48,10 @@ scripts.call_protected = call_protected
 -- Reads the options of a script from its arguments. Returns their values, and a function that
 -- opens the arguments that are recordings.
 local function read_options(meta)
-  local describe = require "perflua.meta.describe" -- loaded when they are asked for
+  local library = require "perflua.meta.library" -- loaded when they are asked for
   local options = require "perflua.options"
   local declared = options.declare(meta.options or {})
-  local values, paths = options.read(declared, arg, describe(arg[0], meta))
+  local values, paths = options.read(declared, arg, library.describe(arg[0], meta))
   return values, function(needed)
     local file, message = recordings.open(needed, paths)
     for option, event in options.events(declared, file and values or {}) do

@@ -1,11 +1,58 @@
 -- The message of an error with where the script was.
 
+local api = require "perflua.api"
 local interrupted = require "perflua.table.interrupted"
 local recording = require "perflua.recording"
 local strip_position = require("perflua.errors").strip_position
+local suggest = require "perflua.errors.suggest"
 
 -- always: show a traceback also of errors whose message says enough (--traceback)
 local traceback = { always = false }
+
+local RECORD <const> = "perflua.record"
+
+-- Returns true if the function at a level of the stack has a record without this field among
+-- its values.
+local function has_record_without(name, level)
+  local function lacks(value)
+    return getmetatable(value) == RECORD and value[name] == nil
+  end
+  local at, i = debug.getinfo(level, "f"), 1
+  while true do
+    local found, value = debug.getlocal(level, i)
+    if not found then break end
+    if lacks(value) then return true end
+    i = i + 1
+  end
+  for up = 1, math.huge do
+    local found, value = debug.getupvalue(at.func, up)
+    if not found then return false end
+    if lacks(value) then return true end
+  end
+end
+
+---Says why a value is nil.
+---@param message string
+---@param level integer of the function that failed, seen from the caller
+---@return string # what is to be added to the message; "" if nothing is known
+local function hint_of(message, level)
+  local how, rest = message:match "attempt to (.-) a nil value(.*)$"
+  local kind, name = (rest or ""):match "^ %((%a+) '([^']*)'%)$"
+  if kind == "field" then
+    local advice = require "perflua.fields.perf_names".advice(name) -- loaded when needed
+    if select(2, pcall(has_record_without, name, level + 3)) == true then
+      return ("; this record has no %s%s"):format(name, advice)
+    elseif how == "call" and not api.members("perflua")[name] then
+      local closest = suggest.closest(name, api.names "perflua")
+      return closest and ("; the closest function of perflua is '%s'"):format(closest) or ""
+    end
+    return advice ~= "" and ("; a record has no %s%s"):format(name,
+      advice:gsub("^; ", " unless ")) or ""
+  elseif how == "index" and recording.failed and (kind or rest == "") and kind ~= "method" then
+    return "; perflua.open returned nil: " .. recording.failed
+  end
+  return ""
+end
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
 -- it, when they only found the script's own mistake.
@@ -92,7 +139,7 @@ function traceback.handle(message)
   end
   if message:find "attempt to" then
     is_fault = true
-    message = message .. require "perflua.cli.hints"(message, 2) -- loaded when it is needed
+    message = message .. hint_of(message, 2)
   end
   local frames, blamed = frames_of_script()
   if are_on_one_line(frames) then return message end

@@ -1,7 +1,7 @@
 -- Comparisons of two recordings, or of several runs on each side.
 
 local addresses = require "perflua.diff.addresses"
-local clean = require "perflua.flame.clean"
+local folded = require "perflua.flame.folded"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local join = require "perflua.diff.join"
@@ -194,9 +194,9 @@ end
 local function path_of(keys, n)
   local parts = {}
   for i = 1, n - 1 do
-    parts[i] = keys[i] == nil and "[unknown]" or clean.name(tostring(keys[i]))
+    parts[i] = keys[i] == nil and "[unknown]" or folded.clean_name(tostring(keys[i]))
   end
-  parts[n] = keys[n] ~= nil and clean.stack(keys[n]) or nil
+  parts[n] = keys[n] ~= nil and folded.clean(keys[n]) or nil
   return table.concat(parts, ";")
 end
 

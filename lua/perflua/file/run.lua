@@ -8,7 +8,6 @@ local fields = require "perflua.fields"
 local trees = require "perflua.plan.trees"
 local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
-local unmatched = require "perflua.recording.unmatched"
 local check_open, types = recording.check_open, recording.types
 local usage_error = errors.usage_error
 
@@ -209,7 +208,7 @@ local function warn_unmatched(list, handlers)
   table.sort(missing)
   for _, key in ipairs(missing) do
     if not expected[key] and not matched[system_of(key) or false] then
-      unmatched.note(list, key)
+      events.note_unmatched(list, key)
     end
   end
 end

@@ -1,9 +1,9 @@
 -- From distinct stacks to a flame graph: what is drawn, and what is told beside it.
 
-local changes = require "perflua.flame.changes"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local palette = require "perflua.flame.palette"
+local units = require "perflua.text.units"
 
 local flame = {}
 
@@ -11,6 +11,54 @@ flame.WIDTH = 1200 -- pixels, of the picture as it is drawn; the script fits it 
 flame.MIN_SHARE = 0.01 -- %: about a tenth of a pixel of that
 flame.MAX_DEPTH = 1024 -- callees that lie deeper are cut off
 flame.schemes = palette.schemes -- of colors, by name
+
+---@param value number
+---@param unit string of a graph
+---@return string
+function flame.amount(value, unit)
+  if unit == "ns" then return units.format(value, "duration") end
+  if unit == "%" then return ("%.3g %%"):format(value) end
+  return units.format(value, "si") .. " " .. unit
+end
+
+-- Sets the shades of frames that changed by the size of the change, the strongest where it is
+-- largest; the note tells that one. Those of others depend on their names.
+local function set_shades(graph)
+  local t, list, largest = graph.tree, graph.changes.list, 0
+  local function change_of(i) return math.abs(list[i][2] - list[i][1]) end
+  for i, kind in ipairs(t.kind) do
+    if kind ~= "n" then largest = math.max(largest, change_of(i)) end
+  end
+  for i, kind in ipairs(t.kind) do
+    list[i][4] = kind == "n" and palette.shade(t.names[t.name[i]])
+      or math.floor((palette.SHADES - 1) * change_of(i) / largest + 0.5)
+  end
+  if largest > 0 then
+    graph.note = ("the strongest shade is a change of %s%s%s"):format(
+      flame.amount(largest, graph.unit), graph.note == "" and "" or "; ", graph.note)
+  end
+end
+
+---Makes a graph differential: the colour of a frame says whether it is more or less than
+---before, the shade how much. Sets the kinds of its frames, and `graph.changes`: { list =
+---{ before, after, number of the verdict, shade, for each frame }, verdicts }.
+---@param graph table of flame.graph
+---@param find fun(i: integer): table # { before, after, verdict, kind } of a frame of the
+--- tree. kind: m(ore), l(ess) or n
+local function set_changes(graph, find)
+  local t, numbers, list, verdicts = graph.tree, {}, {}, {}
+  for i in ipairs(t.depth) do
+    local change = find(i)
+    if not numbers[change.verdict] then
+      verdicts[#verdicts + 1] = change.verdict
+      numbers[change.verdict] = #verdicts - 1
+    end
+    t.kind[i] = change.kind
+    list[i] = { change.before, change.after, numbers[change.verdict] }
+  end
+  graph.changes = { list = list, verdicts = verdicts }
+  set_shades(graph)
+end
 
 local function format_percent(part, whole)
   return (("%.3g"):format(100 * part / whole)) .. " %"
@@ -33,7 +81,7 @@ end
 ---src/binding/query/call_tree.c.
 ---@field names string[] the distinct ones
 ---@field name integer[] the place of a frame's name among them
----@field kind string[] see kinds.lua
+---@field kind string[] see folded.lua
 ---@field depth integer[] number of its callers
 ---@field start number[] what is left of it
 ---@field total number[] of the frame and all that it called
@@ -62,7 +110,7 @@ end
 ---@param t perflua.flame.Tree with a total above 0
 ---@param options table { reverse, inverted, min_share, width, colors, title, about, unit, html,
 --- counted, changes } reverse: the tree has callees first; min_share: of its frames; counted:
---- what is counted as samples, default: "sample"; changes: see changes.set()
+--- what is counted as samples, default: "sample"; changes: see set_changes()
 ---@return table graph for flame.write
 function flame.graph(t, options)
   local graph = {
@@ -82,11 +130,9 @@ function flame.graph(t, options)
   }
   for _, depth in ipairs(t.depth) do graph.rows = math.max(graph.rows, depth + 1) end
   graph.note = note_of(t, options.min_share or flame.MIN_SHARE)
-  if options.changes then changes.set(graph, options.changes) end
+  if options.changes then set_changes(graph, options.changes) end
   return graph
 end
-
-flame.amount = changes.amount
 
 ---@param out fun(text: string)
 ---@param graph table of flame.graph

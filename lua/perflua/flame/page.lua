@@ -3,9 +3,50 @@
 -- the browser runs this script only, and loads nothing.
 
 local core = require "perflua.core"
-local xml = require "perflua.flame.xml"
+local json = require "perflua.text.json"
 
 local page = {}
+
+-- Text inside XML, whatever bytes it is made of.
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
+  ["'"] = "&#39;" }
+
+local REPLACEMENT = "\u{fffd}"
+
+-- Drops invalid UTF-8, and characters that XML 1.0 does not allow: controls, U+FFFE, U+FFFF.
+local function drop_invalid(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local length, bad = utf8.len(text, at)
+    local stop = length and #text or bad - 1
+    local part = text:sub(at, stop):gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
+    parts[#parts + 1] = part:gsub("\xc2[\x80-\x9f]", REPLACEMENT):gsub("\xef\xbf[\xbe\xbf]",
+      REPLACEMENT)
+    if not length then parts[#parts + 1] = REPLACEMENT end
+    at = (bad or #text) + 1
+  end
+  return table.concat(parts)
+end
+
+---@param text string
+---@return string # for content and attributes
+function page.escape(text)
+  if text:find("[^\n !#$%%(-;=?-~]") then
+    text = drop_invalid(text):gsub("[&<>\"']", entities)
+  end
+  return text
+end
+
+local function escape_unicode(c) return ("\\u%04x"):format(utf8.codepoint(c)) end
+
+---@param text string
+---@return string # a literal of JavaScript inside a script of XML or HTML
+function page.script_string(text)
+  local quoted = json.string(text):gsub("[<>&%]\127]", escape_unicode)
+  return (quoted:gsub("\u{2028}", escape_unicode):gsub("\u{2029}", escape_unicode):gsub(
+    "\xef\xbf[\xbe\xbf]", escape_unicode))
+end
 
 local DIGITS <const> = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -90,7 +131,7 @@ local function write_legend(out, settings)
     out(('<text x="%d" y="70">%s</text>\n'):format(x + 17, entry[2]))
     x = x + 32 + #entry[2] * 7
   end
-  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(settings.note)))
+  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, page.escape(settings.note)))
 end
 
 ---Writes the head of a page, after the rows, which pass under it when they are scrolled.
@@ -101,9 +142,9 @@ function page.write_head(out, settings)
   out '<g id="head">\n'
   out(('<rect class="paper" width="100%%" height="%d"/>\n'):format(settings.height - 4))
   out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(page.PAD,
-    xml.escape(settings.title)))
+    page.escape(settings.title)))
   out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(page.PAD,
-    xml.escape(settings.about)))
+    page.escape(settings.about)))
   write_legend(out, settings)
   out "</g>\n"
 end
@@ -119,7 +160,7 @@ function page.open_html(out, title, script, style)
   out('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
   out(('<meta http-equiv="Content-Security-Policy" content="%s">\n'):format(POLICY:format(
     page.sha256(script), page.sha256(style))))
-  out(("<title>%s</title>\n</head>\n<body>\n"):format(xml.escape(title)))
+  out(("<title>%s</title>\n</head>\n<body>\n"):format(page.escape(title)))
 end
 
 ---Writes a page.
@@ -140,7 +181,7 @@ function page.write(out, settings, draw, data)
   out(('viewBox="0 0 %d %d"%s>\n'):format(settings.width, settings.height,
     settings.fixed and ' data-fixed=""' or ""))
   out(("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n"):format(
-    xml.escape(settings.title), xml.escape(settings.about), style))
+    page.escape(settings.title), page.escape(settings.about), style))
   out '<rect class="paper" width="100%" height="100%"/>\n'
   draw(out)
   out '<metadata>'

@@ -4,7 +4,6 @@
 local fmt = require "perflua.text.fmt"
 local page = require "perflua.flame.page"
 local palette = require "perflua.flame.palette"
-local xml = require "perflua.flame.xml"
 
 local svg = {}
 
@@ -38,7 +37,7 @@ local function add_frames(out, graph)
       local label = pixels >= LEAST_LABEL and page.fit(name, pixels - 8) or ""
       if label ~= "" then
         out(('<text x="%s" y="%d">%s</text>\n'):format(page.fixed(x + 4), y + 13,
-          xml.escape(label)))
+          page.escape(label)))
       end
     end
   end
@@ -71,7 +70,7 @@ local function add_changes(out, changes)
     flat[i] = ("%s,%s,%d,%d"):format(format_number(one[1]), format_number(one[2]), one[3],
       one[4])
   end
-  for i, verdict in ipairs(changes.verdicts) do verdicts[i] = xml.script_string(verdict) end
+  for i, verdict in ipairs(changes.verdicts) do verdicts[i] = page.script_string(verdict) end
   write_list(out, "verdicts", verdicts)
   write_list(out, "changes", flat)
 end
@@ -88,7 +87,7 @@ local function write_binaries(out, graph, ids)
     binary_of[id + 1] = binary or false
   end
   table.sort(list)
-  for i, binary in ipairs(list) do numbers[binary], list[i] = i, xml.script_string(binary) end
+  for i, binary in ipairs(list) do numbers[binary], list[i] = i, page.script_string(binary) end
   for i, binary in ipairs(binary_of) do binary_of[i] = binary and numbers[binary] or 0 end
   write_list(out, "binaries", list)
   write_list(out, "binary_of", binary_of)
@@ -102,7 +101,7 @@ local function write_srclines(out, graph)
     local file, line = (graph.tree.srclines[i] or ""):match "^(.*):(%d+)$"
     file = file and fmt.base_name(file)
     if file and not numbers[file] then
-      files[#files + 1] = xml.script_string(file)
+      files[#files + 1] = page.script_string(file)
       numbers[file] = #files
     end
     any = any or file ~= nil
@@ -122,7 +121,7 @@ local function add_data(out, graph)
   local depth = -1
   for i, name in ipairs(t.name) do
     if not ids[name] then
-      names[#names + 1] = xml.script_string(t.names[name])
+      names[#names + 1] = page.script_string(t.names[name])
       shades[#names] = palette.shade(t.names[name])
       ids[name] = #names - 1
     end
@@ -133,7 +132,7 @@ local function add_data(out, graph)
   end
   out(('{"kind":"flame","row":%d,"head":%d,"foot":%d,"pad":%d,"inverted":%s,"reversed":%s,')
     :format(ROW, HEAD, FOOT, PAD, graph.inverted or false, graph.reversed or false))
-  out(('"unit":%s,"counted":%s,"shades":"%s"'):format(xml.script_string(graph.unit),
+  out(('"unit":%s,"counted":%s,"shades":"%s"'):format(page.script_string(graph.unit),
     t.samples and ('"%s"'):format(graph.counted) or false, table.concat(shades)))
   write_list(out, "names", names)
   if t.binaries then write_binaries(out, graph, ids) end

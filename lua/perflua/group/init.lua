@@ -1,7 +1,6 @@
 -- The grouped half of a Query's description: its keys, its columns, and the Table it ends in.
 
 local usage_error = require("perflua.errors").usage_error
-local absolute = require "perflua.group.absolute"
 local aggregate = require "perflua.group.aggregate"
 local columns_of = require "perflua.group.columns"
 local core = require "perflua.core"
@@ -9,7 +8,6 @@ local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local distinctions = require "perflua.recording.distinctions"
 local interrupted = require "perflua.table.interrupted"
-local origin = require "perflua.table.origin"
 local sampled = require "perflua.recording.sampled"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
@@ -94,13 +92,13 @@ local function result_of(spec, columns)
   local keys = {}
   for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, other = key.other, at = i } end
   if not spec.split then
-    local result, whole = aggregate(spec, keys, columns)
+    local result, whole = aggregate.groups(spec, keys, columns)
     return result, nil, whole
   end
   local _, names = event_places(spec)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
-  local result, whole = aggregate(spec, keys, columns)
+  local result, whole = aggregate.groups(spec, keys, columns)
   local nth = nth_of(spec)
   for _, one in ipairs(whole or {}) do
     one.event, one.nth = one.event or #names == 1 and names[1] or nil, nth[one.index]
@@ -165,13 +163,13 @@ end
 function group.table(spec)
   local empty, columns = empty_table(spec) -- raises before anything is read
   local data = empty.data
-  local is_absolute = absolute.is_asked(columns)
+  local is_absolute = aggregate.is_absolute(columns)
   data.result, data.events, data.whole = result_of(spec, columns)
-  if is_absolute then data.whole = absolute.whole(spec, columns) end
+  if is_absolute then data.whole = aggregate.whole(spec, columns) end
   data.distinctions = data.events and distinctions_of(spec)
   data.interrupted, data.is_unnamed = interrupted.part()
   data.counts = counts.copy(spec.counts)
-  data.origin = origin.of(spec)
+  data.origin = description.origin(spec)
   if spec.paired then
     data.notes = sampled.notes(spec.file, events_at(spec.file, spec.paired))
   end

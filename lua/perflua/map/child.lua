@@ -2,7 +2,7 @@
 -- not warned of there, but counted by the process that merges the results. A query may find
 -- nothing in one of many.
 
-local unmatched = require "perflua.recording.unmatched"
+local events = require "perflua.recording.events"
 
 local warn_itself, silent = warn, false
 
@@ -15,6 +15,6 @@ end
 
 require("perflua.query.new").on_empty(nil)
 
-unmatched.collect(function() return not silent end)
+events.collect_unmatched(function() return not silent end)
 
 return true

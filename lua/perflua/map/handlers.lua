@@ -2,7 +2,7 @@
 -- recording's result, and one warning for all recordings.
 
 local fmt = require "perflua.text.fmt"
-local unmatched = require "perflua.recording.unmatched"
+local events = require "perflua.recording.events"
 local warning = require("perflua.errors").warning
 
 local Handlers = {}
@@ -13,14 +13,14 @@ local MARK = "handler\t"
 ---Writes those of this process.
 ---@param out file*
 function Handlers.write(out)
-  for _, one in ipairs(unmatched.collected()) do
+  for _, one in ipairs(events.unmatched()) do
     out:write(MARK, fmt.escape(one.key), "\t", fmt.escape(one.closest or ""), "\n")
   end
 end
 
 ---Warns of those of this process, whose result nobody gets.
 function Handlers.warn()
-  for _, one in ipairs(unmatched.collected()) do warning("%s", one.message) end
+  for _, one in ipairs(events.unmatched()) do warning("%s", one.message) end
 end
 
 ---Reads the lines that write() wrote, and counts them. What is read next is the result.

@@ -97,4 +97,21 @@ function library.read(path)
     message and size <= MOST and ("%s:%d: %s"):format(path, line, message) or nil
 end
 
+---Describes a script, for `perflua help SCRIPT` and `perflua SCRIPT --help`.
+---@param path string of the script
+---@param meta table its description
+---@return string # for people; raises what is wrong with meta
+function library.describe(path, meta)
+  -- loaded when they are asked for
+  local fmt, options = require "perflua.text.fmt", require "perflua.options"
+  local needs = require "perflua.meta.needs"
+  local declared = options.declare(meta.options or {})
+  local title = meta.description ~= nil and ("%s: %s"):format(path, tostring(meta.description))
+  local text = { title and fmt.escape(title) .. "\n" or "", options.usage(declared, path) }
+  for _, line in ipairs(needs.lines(meta)) do text[#text + 1] = line .. "\n" end
+  local help = options.help(declared)
+  if help ~= "" then text[#text + 1] = "\n" .. help end
+  return table.concat(text)
+end
+
 return library

@@ -16,11 +16,49 @@ local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local fields = require "perflua.fields"
 local fmt = require "perflua.text.fmt"
-local recipe = require "perflua.meta.recipe"
 local sampled = require "perflua.recording.sampled"
 local suggest = require "perflua.errors.suggest"
 
 local needs = {}
+
+-- A field's option of perf record; of those that are always recorded, or that follow from
+-- others, there is none. See perf-record(1). Counters are read with the samples of groups with
+-- :S, see perf-list(1).
+local record_options = {
+  callchain = "-g", stack = "-g", branch_stack = "-b", brstack = "-b", addr = "-d",
+  data_src = "-d", weight = "-W",
+  phys_addr = "--phys-data", data_page_size = "--data-page-size",
+  code_page_size = "--code-page-size",
+  regs_intr = "-I", iregs = "-I", regs_user = "--user-regs", uregs = "--user-regs",
+  stack_user = "--call-graph dwarf", transaction = "--transaction", cgroup = "--all-cgroups",
+  cgroup_path = "--all-cgroups", symbol_daddr = "-d", dso_daddr = "-d",
+  cpu = "--sample-cpu", id = "--sample-identifier", raw = "-R", time = "-T",
+  ins_lat = "-W", retire_lat = "-W",
+}
+
+---Returns the perf record command for needs of a script that does not say how to record.
+---@param list table # needs
+---@return string
+local function recipe(list)
+  local names, words, seen, reads = {}, { "perf", "record" }, {}, false
+  for _, need in ipairs(list) do
+    local first = need[1]
+    local root = first.is_field and first.name:match("^[%w_]+")
+    local option = record_options[root]
+    reads = reads or root == "read"
+    if not first.is_field then names[#names + 1] = first.name end
+    if option and not seen[option] then
+      words[#words + 1], seen[option] = option, true
+    end
+  end
+  if #names > 0 then
+    words[#words + 1] = "-e"
+    local all = table.concat(names, ",")
+    words[#words + 1] = fmt.shell_word(reads and "{" .. all .. "}:S" or all)
+  end
+  words[#words + 1] = "-- COMMAND"
+  return table.concat(words, " ")
+end
 
 local SAMPLE = 9
 

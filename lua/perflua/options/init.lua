@@ -5,14 +5,72 @@
 -- one of a single letter is written with one dash.
 
 local declaration = require "perflua.options.declaration"
-local help = require "perflua.options.help"
+local fmt = require "perflua.text.fmt"
 local suggest = require "perflua.errors.suggest"
+
+---@param rows string[][] an option as it is written, and its help
+---@return string # a line for each
+local function columns(rows)
+  local width, names, lines = 10, {}, {}
+  for i, row in ipairs(rows) do
+    names[i] = fmt.escape(row[1])
+    width = math.max(width, utf8.len(names[i]))
+  end
+  for i, row in ipairs(rows) do
+    lines[i] = ("  %s%s  %s\n"):format(names[i], (" "):rep(width - utf8.len(names[i])),
+      fmt.escape(row[2]))
+  end
+  return table.concat(lines)
+end
+
+---@param row table
+---@param letter string? another spelling
+---@return string # the option as help shows it
+local function spelled(row, letter)
+  local value = declaration.value_name(row)
+  if row[2] == "flag" and row.choices then
+    return ("%s[=%s]"):format(declaration.spell(row[1]), table.concat(row.choices, "|"))
+  end
+  return (letter and ("-%s, "):format(letter) or "") .. declaration.spell(row[1])
+    .. (value ~= "" and " " .. value or "")
+end
+
+local function help_of(row)
+  local text = row.help or ""
+  if row.default == nil or row.default == false then return text end
+  return ("%s%sdefault: %s"):format(text, text ~= "" and "; " or "", tostring(row.default))
+end
+
+---@param declared table
+---@param name string of the script
+---@return string # "usage: perflua script.lua [options] SYMBOL [perf.data…]"
+local function usage_of(declared, name)
+  local words = { "usage: perflua", name }
+  if #declared.named > 0 then words[#words + 1] = "[options]" end
+  for _, row in ipairs(declared.positional) do
+    words[#words + 1] = declaration.value_name(row)
+  end
+  return fmt.escape(table.concat(words, " ")) .. " [perf.data…]\n"
+end
+
+---@param declared table
+---@return string # a line for each option, those that are positional first; "" without options
+local function help_on(declared)
+  local rows = {}
+  for _, row in ipairs(declared.positional) do
+    rows[#rows + 1] = { declaration.value_name(row), help_of(row) }
+  end
+  for _, row in ipairs(declared.named) do
+    rows[#rows + 1] = { spelled(row), help_of(row) }
+  end
+  return columns(rows)
+end
 
 local convert, find_row, spell, value_name = declaration.convert, declaration.find,
   declaration.spell, declaration.value_name
 
-local options = { declare = declaration.declare, find = find_row, columns = help.columns,
-  spelled = help.spelled, usage = help.usage, help = help.options }
+local options = { declare = declaration.declare, find = find_row, columns = columns,
+  spelled = spelled, usage = usage_of, help = help_on }
 
 -- Returns what is wrong with an option that find_row does not know.
 local function unknown_option(declared, word, name, candidates)

@@ -32,7 +32,7 @@ local function measure(query, name, field, option)
   elseif name == "first" or name == "last" or name == "share" then
     usage_error("%s comes after group_by", name)
   end
-  local result = aggregate(spec_of(query), {}, { column })
+  local result = aggregate.groups(spec_of(query), {}, { column })
   if #result == 0 then -- a stream that was waited for in vain
     core.result_put(result, { { keys = {}, {} } })
   end

@@ -4,6 +4,7 @@ local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local usage_error = require("perflua.errors").usage_error
 local suggest = require "perflua.errors.suggest"
+local warning = require("perflua.errors").warning
 
 local events = {}
 
@@ -160,5 +161,27 @@ function events.resolve(list, wanted)
   end
   return set
 end
+
+-- Handlers whose event a recording does not have: each is a warning, unless they are collected
+-- to be counted.
+
+local collected = nil -- of each {key, closest?, message}, and each by its key
+
+---Collects them from now on instead of warning.
+---@param is_wanted fun(): boolean asked for each: false leaves it out
+function events.collect_unmatched(is_wanted) collected = { is_wanted = is_wanted } end
+
+---@param list perflua.Event[] of the recording
+---@param key string of the handler
+function events.note_unmatched(list, key)
+  local message = ("handler '%s': %s"):format(key, events.unknown(list, key))
+  if not collected then return warning("%s", message) end
+  if collected[key] or not collected.is_wanted() then return end
+  local one = { key = key, closest = events.closest(list, key), message = message }
+  collected[key], collected[#collected + 1] = one, one
+end
+
+---@return { key: string, closest: string?, message: string }[]
+function events.unmatched() return collected or {} end
 
 return events

@@ -20,7 +20,6 @@ local interrupted = require "perflua.table.interrupted"
 local merge = require "perflua.table.merge"
 local output = require "perflua.table.output"
 local presentation = require "perflua.table.presentation"
-local read = require "perflua.table.read"
 local row_output = require "perflua.table.row_output"
 local saved = require "perflua.table.saved"
 local shown = require "perflua.table.rows"
@@ -28,6 +27,7 @@ local steps = require "perflua.table.steps"
 local sums = require "perflua.measures.sums"
 local suggest = require "perflua.errors.suggest"
 local tree = require "perflua.table.tree"
+
 local usage_error = errors.usage_error
 
 ---@class perflua.Table
@@ -183,7 +183,7 @@ local function load_table(from)
   if type(from) ~= "string" and not io.type(from) then
     usage_error("load: a path or an open file expected, got a %s", type(from))
   end
-  local data, show, code = read.all(from)
+  local data, show, code = saved.all(from)
   if not data then return nil, show, code end
   return new_table(data, show)
 end
@@ -235,7 +235,30 @@ local function table_of(data, groups, show)
   return new_table(data, show)
 end
 
+---Puts the groups of a Table together by other keys: what a tool shows of a key may be less
+---than the key, as the name of a function is less than an address in it.
+---@param made perflua.Table whose measures are counts and sums
+---@param names string[] of the new keys
+---@param each fun(row: table, put: fun(keys: table<string, any>, sums:
+--- table<string, integer>?)) gets each row, and may put it into groups: with all that was
+--- counted of it, or with these sums
+---@return perflua.Table
+local function regrouped(made, names, each)
+  local measures, keys, groups = made.data.measures, {}, {}
+  for i, name in ipairs(names) do keys[i] = { name = name, kind = "any" } end
+  for row in made:rows() do
+    each(row, function(values, added)
+      local group = { keys = {} }
+      for i, name in ipairs(names) do group.keys[i] = values[name] end
+      for m, measure in ipairs(measures) do group[m] = (added or row)[measure.name] or 0 end
+      groups[#groups + 1] = group
+    end)
+  end
+  return table_of({ description = made.data.description, keys = keys, measures = measures },
+    groups)
+end
+
 return {
   new = new_table, of = table_of, load = load_table, is = is_table, methods = Table,
-  is_final = steps.is_final,
+  is_final = steps.is_final, regrouped = regrouped,
 }

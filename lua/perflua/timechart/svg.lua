@@ -3,7 +3,6 @@
 local core = require "perflua.core"
 local page = require "perflua.flame.page"
 local units = require "perflua.text.units"
-local xml = require "perflua.flame.xml"
 
 local svg = {}
 
@@ -65,7 +64,7 @@ local function add_rows(out, chart, rows, width)
     out(('<rect class="lane" x="%d" y="%d" width="%d" height="%d"/>\n'):format(
       page.PAD + LABELS, y, room, page.ROW - 2))
     out(('<text x="%d" y="%d">%s</text>\n'):format(page.PAD, y + 12,
-      xml.escape(page.fit(row.name, LABELS - 8))))
+      page.escape(page.fit(row.name, LABELS - 8))))
     out(('<g transform="translate(%d)"><path class="wait" d="%s"/>'):format(
       page.PAD + LABELS, path_of(row.waits, chart, room, y + 5, page.ROW - 12)))
     if row.gaps[1] then
@@ -93,7 +92,7 @@ local function add_data(out, chart, rows)
   local function name_number(tid)
     if not tid then return -1 end
     if not number_of[tid] then
-      names[#names + 1] = xml.script_string(chart.names[tid] or "[unknown]")
+      names[#names + 1] = page.script_string(chart.names[tid] or "[unknown]")
       number_of[tid] = #names - 1
     end
     return number_of[tid]
@@ -107,7 +106,7 @@ local function add_data(out, chart, rows)
     local is_cpu = i <= #chart.cpus
     if not is_cpu then row_of[row.id] = i - 1 end
     out(('%s\n{"name":%s,"ran":%d,"unknown":%d,"runs":[%s],"waits":[%s],"gaps":[%s]}'):format(
-      i > 1 and "," or "", xml.script_string(row.name), row.ran, row.unknown,
+      i > 1 and "," or "", page.script_string(row.name), row.ran, row.unknown,
       segments(row.runs, chart.from, is_cpu and name_number or cpu_number),
       segments(row.waits, chart.from, cpu_number), segments(row.gaps, chart.from, cpu_number)))
   end

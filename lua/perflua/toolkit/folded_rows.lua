@@ -4,7 +4,6 @@
 local flame = require "perflua.flame"
 local fmt = require "perflua.text.fmt"
 local folded = require "perflua.flame.folded"
-local kinds = require "perflua.flame.kinds"
 local output = require "perflua.table.output"
 local pair_counts = require "perflua.table.pair_counts"
 local result_table = require "perflua.table.result_table"
@@ -32,7 +31,7 @@ end
 
 -- Returns the rows of each stack as one, in the order of their names.
 local function added_up(rows, headless)
-  local by_text, list, split = {}, {}, kinds.splitter(not headless and "n" or nil)
+  local by_text, list, split = {}, {}, folded.splitter(not headless and "n" or nil)
   for _, row in ipairs(rows) do
     local entry = by_text[row.stack]
     if not entry then
@@ -61,7 +60,7 @@ end
 ---@param file perflua.File
 ---@param args table of the command line
 ---@param out file*
----@param rows table[] { stack, value, count }; frames may have kinds, as in flame/kinds.lua
+---@param rows table[] { stack, value, count }; frames may have kinds, as in flame/folded.lua
 ---@param graph { title: string, measured: string, made: perflua.Table, headless: boolean? }
 --- made: of spans, whose notes are told; headless: the first frames are no names of threads
 ---@return integer? status

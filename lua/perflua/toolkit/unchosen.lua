@@ -3,7 +3,6 @@
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
-local named = require "perflua.filter.named"
 local samples = require "perflua.toolkit.samples"
 local select = require("perflua.file.records").select
 local types = require("perflua.recording").types
@@ -43,7 +42,7 @@ end
 
 -- Returns the names of threads and functions in the options.
 local function names_in(args)
-  local wanted = args.where and named(args.where) or { functions = {}, threads = {} }
+  local wanted = args.where and unfound.named(args.where) or { functions = {}, threads = {} }
   for name in (args.comm or ""):gmatch "[^,]+" do table.insert(wanted.threads, name) end
   for name in (args.symbol or ""):gmatch "[^,]+" do table.insert(wanted.functions, name) end
   return wanted

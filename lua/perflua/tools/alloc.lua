@@ -3,7 +3,7 @@
 local core = require "perflua.core"
 local described = require "perflua.toolkit.described"
 local perflua = require "perflua"
-local regrouped = require "perflua.table.regrouped"
+local regrouped = require("perflua.table").regrouped
 local result_table = require "perflua.table.result_table"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 

@@ -2,7 +2,7 @@
 -- prints it.
 
 local annotate = require "perflua.annotate"
-local functions = require "perflua.file.functions"
+local unfound = require "perflua.file.unfound"
 local html = require "perflua.annotate.html"
 local output = require "perflua.table.output"
 local suggest = require "perflua.errors.suggest"
@@ -176,7 +176,7 @@ end
 local function explain_none(file, symbol)
   local message = ("annotate: no sample is in a function '%s'"):format(symbol)
   if not file.size then return message end
-  return suggest.message(message, symbol, suggest.names(functions.sampled(file)))
+  return suggest.message(message, symbol, suggest.names(unfound.functions(file)))
 end
 
 ---@param file perflua.File

@@ -3,7 +3,7 @@
 local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
 local needs = require "perflua.meta.needs"
-local regrouped = require "perflua.table.regrouped"
+local regrouped = require("perflua.table").regrouped
 local result_table = require "perflua.table.result_table"
 local sums = require "perflua.measures.sums"
 

@@ -1,7 +1,6 @@
 -- perflua help: what tools there are, and what one of them, or a script, is for; the pages of
 -- the manual.
 
-local describe = require "perflua.meta.describe"
 local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local suggest = require "perflua.errors.suggest"
@@ -52,7 +51,7 @@ local function explain_script(path, out)
   local meta, text, message = library.read(path)
   if not meta then return nil, text end
   if next(meta) then
-    out:write(describe(path, meta))
+    out:write(library.describe(path, meta))
     return
   end
   if text ~= "" then

@@ -4,7 +4,7 @@
 local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
 local strip_position = require("perflua.errors").strip_position
-local saved = require "perflua.table.read"
+local saved = require "perflua.table.saved"
 local result = require "perflua.map.result"
 local run = require "perflua.map.run"
 local segments = require "perflua.map.segments"

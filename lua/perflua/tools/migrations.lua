@@ -1,7 +1,7 @@
 -- perflua migrations FILE: which threads were moved from processor to processor.
 
 local described = require "perflua.toolkit.described"
-local regrouped = require "perflua.table.regrouped"
+local regrouped = require("perflua.table").regrouped
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"

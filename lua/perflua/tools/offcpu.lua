@@ -1,7 +1,7 @@
 -- perflua offcpu FILE: how long threads were not on a processor, and where in the program.
 
 local aside = require "perflua.group.aside"
-local clean = require "perflua.flame.clean"
+local folded = require "perflua.flame.folded"
 local described = require "perflua.toolkit.described"
 local folded_rows = require "perflua.toolkit.folded_rows"
 local interrupted = require "perflua.table.interrupted"
@@ -98,8 +98,8 @@ end
 
 -- Returns the folded stack of a row: [preempted] is the last frame of such times.
 local function fold_row(row, head)
-  local parts = { clean.name(head),
-    clean.stack(row["open.stack"] or row["open.annotated_stack"] or "") }
+  local parts = { folded.clean_name(head),
+    folded.clean(row["open.stack"] or row["open.annotated_stack"] or "") }
   if row.state == "preempted" then parts[3] = "[preempted]" end
   local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
   return text ~= "" and text or "[unknown]"

@@ -2,7 +2,7 @@
 
 local merge = require "perflua.table.merge"
 local strip_position = require("perflua.errors").strip_position
-local read = require "perflua.table.read"
+local saved = require "perflua.table.saved"
 local result = require "perflua.map.result"
 local Table = require "perflua.table"
 
@@ -27,7 +27,7 @@ local USAGE, FAILED = 2, 1
 
 -- Adds all there is in a file; nil and why if something in it is of another query.
 local function add_file(state, path, are_parts)
-  for _, data, show in read.each(path) do
+  for _, data, show in saved.each(path) do
     if not data then
       log("reduce", nil, show)
       state.failed = true

@@ -1,7 +1,7 @@
 -- perflua wakers FILE: which threads woke which, and how long it took until these ran.
 
 local chains = require "perflua.waits.chains"
-local clean = require "perflua.flame.clean"
+local folded = require "perflua.flame.folded"
 local described = require "perflua.toolkit.described"
 local folded_rows = require "perflua.toolkit.folded_rows"
 local result_table = require "perflua.table.result_table"
@@ -122,10 +122,10 @@ function tool.queries(file, args, asked) return { query_of(file, args, asked) } 
 
 -- Returns the stack of a row: its sleeper and, in reverse order, its waker.
 local function stack_of(row)
-  local parts = { clean.name(row[COMM] or "[unknown]"),
-    clean.stack(row[SLEEPS_AT] or "[unknown]"), "--" }
-  local frames, waker = {}, clean.name(row[WAKER])
-  for frame in clean.stack(row[WAKES_AT] or "[unknown]"):gmatch "[^;]+" do
+  local parts = { folded.clean_name(row[COMM] or "[unknown]"),
+    folded.clean(row[SLEEPS_AT] or "[unknown]"), "--" }
+  local frames, waker = {}, folded.clean_name(row[WAKER])
+  for frame in folded.clean(row[WAKES_AT] or "[unknown]"):gmatch "[^;]+" do
     table.insert(frames, 1, frame)
   end
   parts[4] = table.concat(frames, ";")

@@ -5,12 +5,43 @@ local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local units = require "perflua.text.units"
 local fmt = require "perflua.text.fmt"
-local keys = require "perflua.top.keys"
 local report = require "perflua.report"
 local screen = require "perflua.screen"
 local strip_position = require("perflua.errors").strip_position
 
 local top = {}
+
+-- The commands of top, by their keys.
+
+---@param self table
+---@return table[] # { key, what it does, fun(screen) }
+local function keys_of(self)
+  local function toggle(name, restarts)
+    return function()
+      self[name] = not self[name] or nil
+      if restarts and not self[name] then self:restart() end
+    end
+  end
+  return {
+    { "enter", "the callers and callees of the row", function(view)
+      if self:reads_calls() then return view:open_calls() end
+      view:tell "there are no call chains: -g records them"
+    end },
+    { "/", "a filter, from the next record on: a part of a function's name, or an expression "
+      .. "such as comm == 'make'; none: everything", screen.asking("filter: ",
+      self, self.narrow) },
+    { "s", "the keys of rows, from the next record on: fields as for perflua report --sort",
+      screen.asking("sort by: ", self, self.sort) },
+    { "e", "the next event", function(view) view:next_event() end },
+    { "p", "pause and go on; records are counted meanwhile", toggle "paused" },
+    { "z", "count from zero at each tick, or not", toggle("zeroes", true) },
+    { "D", "decay sums at each tick as perf top does, or count all that was read",
+      toggle("decays", true) },
+    { "d", "the delay between ticks", screen.asking("delay in seconds: ", self, self.delay) },
+    { "q", "quit", function() self.quits = true end },
+  }
+end
+
 local Top = {}
 Top.__index = Top
 
@@ -212,7 +243,7 @@ function top.run(file, options)
   local message
   self.prepared, message = prepare(self)
   if not self.prepared then return nil, message, USAGE end
-  local opened <close> = options.open(keys.of(self))
+  local opened <close> = options.open(keys_of(self))
   self.screen = opened
   if opened then draw(self) end
   local made = read(self)

@@ -1,5 +1,5 @@
 local builder = require "spec.support.builder"
-local clean = require "perflua.flame.clean"
+local folded = require "perflua.flame.folded"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
@@ -70,7 +70,7 @@ local function fold_each(records, head, inline)
     local parts = { head(record) }
     for i = inline and #record.callchain or 0, 1, -1 do
       for _, name in ipairs(names_of(record.callchain[i])) do
-        parts[#parts + 1] = clean.name(name)
+        parts[#parts + 1] = folded.clean_name(name)
       end
     end
     if not inline then parts[#parts + 1] = record.stack end
@@ -167,7 +167,7 @@ describe("stacks of samples", function()
       { symfs = "spec/fixtures/words" }))
     for by, head in pairs(stacks.heads) do
       local function name(record)
-        return by ~= "none" and clean.name(head.text(record)) or nil
+        return by ~= "none" and folded.clean_name(head.text(record)) or nil
       end
       for _, inline in ipairs { false, true } do
         local expected = fold_each(file:samples(), name, inline)

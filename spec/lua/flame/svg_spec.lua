@@ -3,7 +3,7 @@ local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
 local needs = require "spec.support.needs"
 local palette = require "perflua.flame.palette"
-local xml = require "perflua.flame.xml"
+local page = require "perflua.flame.page"
 
 local hostile = "</script><script>alert(1)</script> ]]> \"'& <!-- \\ \u{2028} "
   .. "\27[31m \u{ffff} \xff\xed\xa0\x80 \0 \u{9b}"
@@ -127,12 +127,12 @@ end)
 describe("text in XML", function()
   it("stays as it is or is escaped", function()
     assert.are.equal("std::vector&lt;int&gt; &amp; caf\u{e9}",
-      xml.escape "std::vector<int> & caf\u{e9}")
-    assert.are.equal("a\u{fffd}b\u{fffd}c\u{fffd}", xml.escape "a\0b\xffc\u{fffe}")
+      page.escape "std::vector<int> & caf\u{e9}")
+    assert.are.equal("a\u{fffd}b\u{fffd}c\u{fffd}", page.escape "a\0b\xffc\u{fffe}")
   end)
 
   it("is a literal of JavaScript in a script", function()
     assert.are.equal([["\u003c/script\u003e \u005d\u005d\u003e \u0026 \" \\ \u2028 \u0007"]],
-      xml.script_string "</script> ]]> & \" \\ \u{2028} \7")
+      page.script_string "</script> ]]> & \" \\ \u{2028} \7")
   end)
 end)

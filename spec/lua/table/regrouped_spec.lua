@@ -1,7 +1,7 @@
 -- Groups of a Table put into those of another one.
 local builder = require "spec.support.builder"
 local perflua = require "perflua"
-local regrouped = require "perflua.table.regrouped"
+local regrouped = require("perflua.table").regrouped
 
 describe("groups by what is shown of keys", function()
   local file, made
