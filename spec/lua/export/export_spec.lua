@@ -30,6 +30,16 @@ describe("perflua.export", function()
     assert.equal("sh (pid 7)", got.samples[1].labels.thread)
   end)
 
+  it("adds up pprof's samples by function where lines are left out", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i = 0, 1 do sample(10 + i, 7, { chains.KERNEL, chains.READ + i, chains.TWICE + i }) end
+    local path = b:write()
+    local function samples_of(options)
+      return #profiles.pprof((export(path, "pprof", options))).samples
+    end
+    assert.same({ 2, 1 }, { samples_of(), samples_of { lines = false } })
+  end)
+
   it("has pprof show the event that samples time, with its period if that is fixed", function()
     local b = builder.new()
     local sample_type = { "ip", "tid", "time", "period", "id" }
