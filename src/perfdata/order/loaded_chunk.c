@@ -123,26 +123,78 @@ static struct pd_position *reserve_scratch(struct pd_sort_scratch *scratch, size
 	return scratch->positions;
 }
 
-/*
- * Lists the records of the types in s->want. `time` is what a record without a time takes if no
- * record before it in the chunk has one. Returns how many positions were written.
- */
-static size_t list_positions(const struct pd_loaded_chunk *loaded,
-			     const struct pd_merge_stream *s, uint64_t time,
-			     struct pd_position *positions)
+#define KNOWN_IDS 32 /* a power of two */
+
+/* Whether samples are wanted, by id: a few events take turns. */
+struct known_id {
+	uint64_t id;
+	bool is_chosen;
+};
+
+/* Returns true if the samples of a record's event are to be delivered. Binds the record. */
+static bool finds_chosen(const struct pd_merge_stream *s, struct pd_record *rec)
 {
+	size_t number;
+
+	pd_bind(&s->locator.binder, rec);
+	number = rec->event ? rec->event->number : s->choice.n;
+	return number > s->choice.n || s->choice.events[number];
+}
+
+/* Returns true if a sample is to be delivered. */
+static inline bool is_chosen(const struct pd_merge_stream *s, struct pd_record *rec,
+			     struct known_id *ids)
+{
+	uint32_t at = s->locator.binder.sample_id_at;
+	struct known_id *known;
+	uint64_t id;
+
+	if (!at || at + 8 > rec->size)
+		return finds_chosen(s, rec);
+	id = pb_load64(rec->bytes + at, s->locator.swap);
+	known = &ids[id % KNOWN_IDS];
+	if (known->id != id)
+		*known = (struct known_id){ id, finds_chosen(s, rec) };
+	return known->is_chosen;
+}
+
+/*
+ * Lists the records of the types in s->want, without the samples that nobody wants. `time` is
+ * what a record without a time takes if no record before it in the chunk has one. Returns how
+ * many positions were written.
+ */
+static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_merge_stream *s,
+			     uint64_t time, struct pd_position *positions)
+{
+	struct pd_position other = { .size = 0 }; /* the last one left out */
+	struct known_id ids[KNOWN_IDS];
 	struct pd_record rec;
 	size_t n = 0;
 
+	for (size_t i = 0; i < KNOWN_IDS; i++)
+		ids[i].id = i + 1; /* has another place: unused */
 	for (uint32_t at = 0; loaded->size - at >= 8; at += rec.size) {
+		bool has_time;
+
 		rec.bytes = loaded->bytes + at;
 		pd_record_header(&rec, rec.bytes, s->locator.swap, s->locator.simpleperf);
 		if (rec.size < 8 || rec.size > loaded->size - at)
 			break;
-		pd_timestamp_of(&s->locator, &rec, &time);
+		has_time = pd_timestamp_of(&s->locator, &rec, &time);
 		positions[n] = (struct pd_position){ pd_merge_time_of(s, time), at, rec.size };
-		n += pd_types_has(&s->want, rec.type);
+		if (!pd_types_has(&s->want, rec.type))
+			continue;
+		if (!s->choice.events || rec.type != PD_RECORD_SAMPLE ||
+		    is_chosen(s, &rec, ids)) {
+			n++;
+			continue;
+		}
+		other = positions[n];
+		if (has_time && other.time > loaded->latest)
+			loaded->latest = other.time;
 	}
+	if (!n && other.size)
+		positions[n++] = other;
 	return n;
 }
 

@@ -15,11 +15,27 @@ struct pd_position {
 	uint32_t at, size;
 };
 
+/*
+ * The samples that are wanted. Others may be left out before they are put in order; some are
+ * delivered all the same, at least one of each chunk, so that callers see how time passes.
+ */
+struct pd_sample_choice {
+	/*
+	 * [n + 1], by number of their event, the last for those without one; NULL: all are
+	 * wanted, as those of events with greater numbers always are
+	 */
+	const uint8_t *events;
+	size_t n;
+	/* NULL, or ns, by number of the recording: latest time of a sample that was left out */
+	uint64_t *latest;
+};
+
 struct pd_merge_stream {
 	struct pd_stream *stream;
 	struct pd_timestamp_locator locator;
 	struct pd_types want; /* types of the records to be delivered */
-	uint64_t shift;	      /* ns to add to its times: see file->shift */
+	struct pd_sample_choice choice;
+	uint64_t shift; /* ns to add to its times: see file->shift */
 };
 
 /*
@@ -38,9 +54,10 @@ static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_
 struct pd_loaded_chunk {
 	/* NULL once pd_loaded_chunk_release() freed them */
 	const uint8_t *bytes;
-	uint8_t *own;  /* the same if they were read; NULL if the chunk holds them */
-	uint32_t size; /* less than the chunk's if the file was truncated meanwhile */
-	uint32_t n;    /* number of positions */
+	uint8_t *own;	 /* the same if they were read; NULL if the chunk holds them */
+	uint32_t size;	 /* less than the chunk's if the file was truncated meanwhile */
+	uint32_t n;	 /* number of positions */
+	uint64_t latest; /* ns: latest time of a sample that was left out; 0: there is none */
 	/*
 	 * of the records to be delivered, in the order of time; [n] is a sentinel with a time
 	 * above all others

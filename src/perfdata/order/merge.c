@@ -257,6 +257,7 @@ static int read_due_record(struct pd_merge *m, struct pd_merge_item *item, struc
 static bool load_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
 	const struct pd_chunk *chunk = item->chunk;
+	uint64_t *latest;
 
 	if (m->bytes && !chunk->held && m->bytes + chunk->size > m->most)
 		release_last_needed(m);
@@ -266,6 +267,9 @@ static bool load_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd
 		item->loaded = pd_chunk_load(chunk, item->stream, &m->scratch, err);
 	if (!item->loaded)
 		return false;
+	latest = item->stream->choice.latest;
+	if (latest && latest[item->source] < item->loaded->latest)
+		latest[item->source] = item->loaded->latest;
 	m->bytes += item->loaded->own ? chunk->size : 0;
 	if (item->loaded->size < chunk->size)
 		note_changed_file(item->stream->stream, chunk->offset + item->loaded->size,

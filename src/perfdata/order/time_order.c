@@ -83,12 +83,29 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 	return made;
 }
 
+/* Returns true if records of lost ones are among those that are delivered. */
+static bool has_losses(const struct pd_time_order *o, const struct pd_walk_options *options)
+{
+	uint64_t losses = pd_chunk_type(PD_RECORD_LOST) | pd_chunk_type(PD_RECORD_LOST_SAMPLES);
+
+	losses &= pd_chunk_types(&options->types);
+	for (size_t i = 0; i < o->n; i++) {
+		const struct pd_index *index = o->streams[i].stream->index;
+
+		for (size_t k = 0; losses && k < index->n; k++)
+			if (index->chunks[k].types & losses)
+				return true;
+	}
+	return false;
+}
+
 /* Merges the chunks that hold records of the types and times of `options`. */
 static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				    const struct pd_walk_options *options, size_t window,
 				    struct pd_error *err)
 {
 	uint64_t types = pd_chunk_types(&options->types), all = 0;
+	bool chooses = options->choice.events && !has_losses(o, options);
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
@@ -96,9 +113,11 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 		.pass = options->pass,
 	};
 	for (size_t i = 0; i < o->n; i++) {
-		const struct pd_merge_stream *stream = &o->streams[i];
+		struct pd_merge_stream *stream = &o->streams[i];
 		const struct pd_index *index = stream->stream->index;
 
+		if (chooses)
+			stream->choice = options->choice;
 		all += o->streams[i].stream->data.size;
 		for (size_t k = 0; k < index->n; k++) {
 			const struct pd_chunk *chunk = &index->chunks[k];

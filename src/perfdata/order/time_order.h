@@ -25,6 +25,12 @@ struct pd_time_order {
 struct pd_walk_options {
 	struct pd_types types; /* types that are delivered */
 	/*
+	 * Samples that may be left out where the order is exact. None is if they are split, or
+	 * if a record is delivered that tells of losses: a caller then asks what came before it
+	 * (all samples are wanted).
+	 */
+	struct pd_sample_choice choice;
+	/*
 	 * ns: records earlier than `from`, or not earlier than `to`, may be left out; none is
 	 * if samples are split (all times)
 	 */

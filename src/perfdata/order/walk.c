@@ -92,6 +92,7 @@ static enum pb_outcome init_time_order(struct pd_walk *w, size_t n, struct pd_er
 		if (split) {
 			options.from = 0;
 			options.to = UINT64_MAX;
+			options.choice.events = NULL;
 		}
 		ordered = pd_time_order_init(&w->order, w->session, w->file, n, &options, err);
 		if (ordered != PB_OK || split || !options.split ||

@@ -112,8 +112,11 @@ static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 		fail_without_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
-	if (rows->walking)
+	if (rows->walking && (!rows->pairs || scope->filter || rows->looks ||
+			      pq_pairs_choose(rows->pairs, &rows->walk.options.choice)))
 		return rows;
+	if (rows->walking)
+		fail_without_memory(rows, err);
 	pq_rows_close(rows);
 	return NULL;
 }

@@ -136,6 +136,9 @@ bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 
 bool pq_pairs_finish(struct pq_pairs *pairs)
 {
+	for (size_t i = 0; pairs->left_out && i < pairs->n_sources; i++)
+		if (pairs->left_out[i] > pairs->last_times[i].time)
+			pairs->last_times[i].time = pairs->left_out[i];
 	pairs->is_finished = true;
 	return !pairs->how->unfinished || !pairs->how->keeps_lost ||
 	       pq_spans_find_lost(&pairs->spans);

@@ -266,6 +266,44 @@ static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
 	return *role;
 }
 
+/* Returns true if samples of an event may matter. Returns true without memory, too. */
+static bool event_matters(const struct pq_pairs *pairs, const struct pd_event *event)
+{
+	static const uint8_t header[8];
+	const struct pd_record rec = {
+		.bytes = header,
+		.size = sizeof(header),
+		.type = PD_RECORD_SAMPLE,
+		.layout = event->sample,
+		.event = event,
+	};
+	struct pq_pair_role role;
+
+	if (!pq_fields_enter(pairs->columns->fields, &rec))
+		return true;
+	find_role(pairs, &role);
+	return role.inner ||
+	       (role.sides[PQ_CLOSES] | role.sides[PQ_CHANGES] | role.sides[PQ_OPENS]) != 0;
+}
+
+bool pq_pairs_choose(struct pq_pairs *pairs, struct pd_sample_choice *choice)
+{
+	const struct pd_session *session = pairs->columns->fields->session;
+
+	if (!pairs->by_event || pairs->nested)
+		return true;
+	pairs->chosen = malloc(session->n_events + 1);
+	pairs->left_out = calloc(pairs->n_sources, sizeof(*pairs->left_out));
+	if (!pairs->chosen || !pairs->left_out)
+		return false;
+	for (size_t i = 0; i < session->n_events; i++)
+		pairs->chosen[i] = event_matters(pairs, session->events[i]);
+	pairs->chosen[session->n_events] = true;
+	*choice = (struct pd_sample_choice){ pairs->chosen, session->n_events,
+					     pairs->left_out };
+	return true;
+}
+
 /* Returns true if a record opens, changes or closes spans. */
 static bool is_end(struct pq_pairs *pairs, const struct pq_pair_role *role)
 {

@@ -39,6 +39,13 @@ struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_c
 void pq_pairs_destroy(struct pq_pairs *pairs);
 
 /*
+ * Sets *choice to the samples that matter to the pairs, which all others only tell how time
+ * passes; leaves it if all matter. Call it before the first record: the pairs own the lists.
+ * Returns false without memory.
+ */
+bool pq_pairs_choose(struct pq_pairs *pairs, struct pd_sample_choice *choice);
+
+/*
  * Handles the current record, and may fill in *row. Call it only if pq_pairs_has_rows() is
  * false. Returns false without memory, or if too many records wait.
  */

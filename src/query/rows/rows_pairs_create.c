@@ -227,6 +227,8 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	for (size_t i = 0; pairs->last_times && i < pairs->n_sources; i++)
 		free(pairs->last_times[i].by_cpu);
 	free(pairs->last_times);
+	free(pairs->chosen);
+	free(pairs->left_out);
 	free(pairs);
 }
 

@@ -13,7 +13,7 @@
 #include "rows_pairs.h"
 #include "spans.h"
 
-#define PQ_KNOWN_ROLES 16 /* a power of two */
+#define PQ_KNOWN_ROLES 64 /* a power of two */
 
 /* The role of all records of one layout and event. */
 struct pq_pair_role {
@@ -139,6 +139,9 @@ struct pq_pairs {
 	size_t n_lost;			  /* LOST records that named the spans to drop */
 	struct pq_last_times *last_times; /* [n_sources], by recording */
 	size_t n_sources;
+	/* of pq_pairs_choose(); NULL: all samples matter */
+	uint8_t *chosen;
+	uint64_t *left_out; /* [n_sources] */
 	/*
 	 * time of the record before the current one, on the same cpu if that is known; 0: there
 	 * was none

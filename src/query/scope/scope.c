@@ -43,6 +43,8 @@ bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk
 	if (!pd_walk_init(walk, scope->session, scope->order, err))
 		return false;
 	options->types = scope->types;
+	options->choice.events = scope->events;
+	options->choice.n = scope->n_events;
 	options->workers = scope->threads;
 	options->split = scope->split;
 	options->read_ahead = ahead && scope->threads > 1;
