@@ -165,6 +165,21 @@ static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
 		right->constant.i >= 0);
 }
 
+/* Returns the integer field of which a tree takes bits: "field & 3"; NULL: it does not. */
+static const struct pq_node *masked_field(const struct pq_node *node)
+{
+	const struct pq_node *field, *mask;
+
+	if (node->op != PQ_BAND)
+		return NULL;
+	field = get_operand(node->left);
+	mask = get_operand(node->right);
+	return field->op == PQ_FIELD && is_integer(field->kind) && mask->op == PQ_CONST &&
+			       mask->constant.type == PQ_INT ?
+		       field :
+		       NULL;
+}
+
 static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node)
 {
@@ -183,8 +198,12 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	insn->signs = (uint8_t)pq_order_signs(left->kind, right->kind);
 	insn->run = pq_run_compare;
 	if (is_range(insn, left, right)) {
-		insn->run = left->op == PQ_FIELD ? pq_run_range : pq_run_range_of;
+		const struct pq_node *bits = masked_field(left);
+
+		insn->run = left->op == PQ_FIELD || bits ? pq_run_range : pq_run_range_of;
 		set_range(insn, right->constant.u);
+		insn->mask = bits ? get_operand(left->right)->constant.u : UINT64_MAX;
+		left = bits ? bits : left;
 	} else if (node->op == PQ_EQ && right->op == PQ_CONST &&
 		   right->constant.type == PQ_TEXT) {
 		insn->run = pq_run_is_text;

@@ -71,7 +71,7 @@ static inline const struct pq_insn *choose_branch(const struct pq_insn *in, bool
 
 static inline const struct pq_insn *in_range(const struct pq_insn *in, uint64_t x)
 {
-	return choose_branch(in, x - in->low <= in->width);
+	return choose_branch(in, (x & in->mask) - in->low <= in->width);
 }
 
 /*
@@ -226,7 +226,7 @@ const struct pq_insn *pq_run_present(const struct pq_insn *in, struct pq_fields 
 	return choose_branch(in, read_left(in, fields, regs)->type != PQ_NIL);
 }
 
-/* Compares a field with an integer constant, by any operator. */
+/* Compares a field, or some of its bits, with an integer constant, by any operator. */
 const struct pq_insn *pq_run_range(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {

@@ -106,9 +106,9 @@ struct pq_insn {
 	uint32_t field; /* number of the field to read into `reg`; PQ_NO_FIELD: none is read */
 	const struct pq_value *constant; /* right operand; NULL: in reg + 1 */
 	union {
-		/* accepts integers from low to low + width, modulo 2^64 */
+		/* accepts integers whose bits in `mask` are low to low + width, modulo 2^64 */
 		struct {
-			uint64_t low, width;
+			uint64_t low, width, mask;
 		};
 		struct {
 			uint8_t orders; /* bit n: accept the pq_order n */

@@ -11,12 +11,15 @@ bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t 
 			pq_pairs_load(pairs, places[i], value);
 		else
 			pq_pairs_read_inner(pairs, how->keys[i].inner, value);
-		if (value->type != PQ_INT)
-			pq_normalise(value);
+		if (value->type == PQ_INT)
+			continue;
+		pq_normalise(value);
 		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
 			return false;
 	}
-	*hash = pq_spans_hash(&pairs->spans, pairs->key);
+	*hash = how->n_keys == 1 && pairs->key->type == PQ_INT ?
+			pq_spans_hash_integer(&pairs->spans, pairs->key->u) :
+			pq_spans_hash(&pairs->spans, pairs->key);
 	return true;
 }
 

@@ -178,6 +178,12 @@ static inline void pq_span_forget(const struct pq_spans *spans, struct pq_value 
 /* Returns the hash of a key whose values are normalised (pq_normalise) and not PQ_NIL. */
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);
 
+/* Returns the hash of a key that is one integer. */
+static inline uint32_t pq_spans_hash_integer(const struct pq_spans *spans, uint64_t key)
+{
+	return (uint32_t)pb_mix(key ^ spans->secret.a, spans->secret.b ^ PQ_INT);
+}
+
 /*
  * Returns the slot of the span with this key, or the empty slot where it belongs. The slot is
  * valid until a span is opened or closed.
