@@ -129,7 +129,7 @@ local lua_modules = {
   { "perflua", "annotate core diff errors export file intervals options query recording table "
       .. "timing write",
     "init" },
-  { "check", "core diff errors file table text", "init output recipe" },
+  { "check", "core diff errors file table text", "init output" },
   { "meta", "api core errors fields filter options perflua recording table text "
       .. "waits",
     "candidates library needs returned starter survey" },
@@ -143,7 +143,7 @@ local lua_modules = {
       .. "show stats tasks text words written" },
   { "screen", "core report text", "init" },
   { "top", "core errors report screen text", "init" },
-  { "map", "core errors meta query recording table text", "handlers result run segments" },
+  { "map", "core errors meta query recording table text", "handlers result run" },
   { "address", "core table text", "init show" },
   { "toolkit",
     "annotate core diff doctor errors file filter flame group meta options perflua query "

@@ -35,7 +35,6 @@ local function wrong_path(path, kind)
   if verdict ~= true then return ("%s: %s"):format(path, verdict), "FORMAT" end
 end
 
-
 ---@class perflua
 local perflua = {
   version = "0.1.0",

@@ -1,6 +1,6 @@
 -- perflua help TOPIC: the pages of the manual, as text for a terminal.
 local files = require "spec.support.files"
-local markdown = require "perflua.toolkit.markdown"
+local topics = require "perflua.toolkit.topics"
 local run = require "spec.cli.run"
 
 local function help(topic)
@@ -62,7 +62,7 @@ describe("a page as text", function()
     local words = ("word "):rep(30)
     assert.are.equal(("word "):rep(19) .. "\n" .. ("word "):rep(11) .. "\n\n- "
       .. ("word "):rep(19) .. "\n  " .. ("word "):rep(11) .. "\n",
-      (markdown(words .. "\n\n- " .. words .. "\n"):gsub("word\n", "word \n")))
+      (topics.render(words .. "\n\n- " .. words .. "\n"):gsub("word\n", "word \n")))
   end)
 
   it("has a line for each row of a table", function()
@@ -70,12 +70,12 @@ describe("a page as text", function()
   where                     a filter
   a long name of a step that has more
                             than one · line|s
-]], markdown("| | | |\n|---|---|---|\n| where | a [filter](#x) |\n"
+]], topics.render("| | | |\n|---|---|---|\n| where | a [filter](#x) |\n"
       .. "| a long name of a step that has more | than one | line\\|s |\n"))
   end)
 
   it("has code as it is, indented", function()
     assert.are.equal("Run:\n\n    f(  x)\n\n    [a](b)\n\nEnd\n",
-      markdown "Run:\n```lua\nf(  x)\n\n[a](b)\n```\n\nEnd\n")
+      topics.render "Run:\n```lua\nf(  x)\n\n[a](b)\n```\n\nEnd\n")
   end)
 end)

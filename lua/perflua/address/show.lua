@@ -1,8 +1,79 @@
 -- Shows what is known of an address as lines, one step below the other.
 
-local advice = require "perflua.address.advice"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
+
+-- Advice for the step at which the search for an address's name ends: what is missing, and what
+-- to do.
+
+local KERNEL = "use --kallsyms with a copy of /proc/kallsyms made by root, or --vmlinux"
+local FILES =
+  "install its debug symbols, use --debuginfod, or copy the binaries here (perflua pack "
+    .. "--archive, or --symfs with a copy)"
+
+-- By kind of a binary: how it gets symbols.
+local symbols = {
+  file = FILES, module = FILES .. "; or " .. KERNEL, kernel = KERNEL,
+  vdso = "run perf buildid-cache -a '[vdso]' on the recorded machine, or read the recording "
+    .. "there",
+  jit = "have the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
+    .. "perf-map-agent, python -X perf) or a jitdump, and keep that file",
+  memory = "this memory is not mapped from a file: such an address is usually a wrong caller "
+    .. "in a call chain",
+}
+
+---@param binary table # of file:binaries()
+---@return string? # what gives it symbols
+local function symbols_advice(binary)
+  if binary.guest and binary.kind ~= "file" then
+    return "add the vmlinux of the guest's kernel to the build-id cache: it is looked up by "
+      .. "build-id"
+  end
+  return symbols[binary.kind]
+end
+
+---@param binary table
+---@return string? # why there are no lines
+local function lines_advice(binary)
+  if binary.kind == "jit" or binary.kind == "bpf" or binary.kind == "memory" then
+    return "code that is not mapped from a file has no source lines"
+  elseif not binary.symbol_file then
+    return nil
+  elseif not binary.debug_file and (binary.kind == "kernel" or binary.kind == "module") then
+    return "no vmlinux or module with debug information was found: install the kernel's debug "
+      .. "symbols, or use --vmlinux or --debuginfod"
+  elseif not binary.debug_file then
+    return "no file with debug information was found: install its debug symbols, use "
+      .. "--debuginfod, or compile with -g"
+  end
+  return "the debug information has no line for this address"
+end
+
+---@param report table
+---@param stay table # of which nothing was mapped
+---@return string
+local function unmapped_advice(report, stay)
+  if report.guest then
+    return ("guest %d has no mapping there: merge the guest's own recording with perf inject "
+      .. "--guest-data; --guest takes the pid of the guest's process on the host"):format(
+        report.guest)
+  elseif report.kind == "kernel" then
+    return "no mapping of the kernel covers it: record as root, or with "
+      .. "kernel.kptr_restrict=0, so that perf records where the kernel is"
+  elseif stay.unknown_process then
+    return ("the recording has no process %d: --pid takes the id of a process, not of a "
+      .. "thread; perf report --sort pid lists them"):format(report.pid)
+  end
+  return "no record maps it: it is data, code whose record perf lost (see perflua doctor), or "
+    .. "a wrong caller in a call chain"
+end
+
+---@return string
+local function no_process_advice()
+  return "no process had it mapped during the recording: it is data, a mapping whose record "
+    .. "was lost (see perflua doctor), or a wrong caller in a call chain; --pid shows the "
+    .. "mappings around it"
+end
 
 local SHOWN = 20 -- processes
 local UNNAMED = "(no name recorded)"
@@ -76,8 +147,8 @@ local function source_lines(add, binary)
   for _, one in ipairs(binary.tried) do
     add(nil, "%s: %s%s", one.path, one.verdict, one.where and (" (%s)"):format(one.where) or "")
   end
-  if binary.symbols == 0 and advice.symbols(binary) then
-    add(nil, "-> %s", advice.symbols(binary))
+  if binary.symbols == 0 and symbols_advice(binary) then
+    add(nil, "-> %s", symbols_advice(binary))
   end
 end
 
@@ -114,7 +185,7 @@ end
 local function line_lines(add, stay)
   local lines = stay.lines
   if not lines then
-    local why = stay.binary.symbols > 0 and advice.lines(stay.binary)
+    local why = stay.binary.symbols > 0 and lines_advice(stay.binary)
     if why then add("line", "none: %s", why) end
     return
   end
@@ -137,7 +208,7 @@ local function unmapped_lines(add, report, stay, is_only)
         format_access(map.prot), map.filename)
     end
   end
-  add(nil, "-> %s", advice.unmapped(report, stay))
+  add(nil, "-> %s", unmapped_advice(report, stay))
 end
 
 local function stay_lines(add, report, stay, is_only)
@@ -202,7 +273,7 @@ return function(report)
   if not report.kind then return { ("%-9s  %s"):format("asked", hex(report.address)) } end
   add("asked", "%s, an address of %s%s", hex(report.address), halves[report.kind], guest)
   if #report.processes == 0 then
-    add("processes", "none: %s", advice.no_process())
+    add("processes", "none: %s", no_process_advice())
   elseif #report.processes == 1 or report.pid then
     for i, process in ipairs(report.processes) do
       if i > 1 then add("", "") end

@@ -5,7 +5,7 @@ local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
 local origin = require "perflua.annotate.origin"
 local page = require "perflua.flame.page"
-local summary = require "perflua.annotate.summary"
+local rows = require "perflua.annotate.rows"
 local text = require "perflua.annotate.text"
 
 local html = {}
@@ -94,7 +94,7 @@ end
 
 local function write_source(out, listing, event, options, file, first, last)
   local shares = {}
-  for _, row in ipairs(summary.of(listing, event)) do
+  for _, row in ipairs(rows.summary(listing, event)) do
     if row.path == file then
       shares[row.number] = Listing.share(row.sums, event, options.percent_type)
     end

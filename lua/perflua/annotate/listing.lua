@@ -1,10 +1,9 @@
 -- The code of a function, line by line, with its samples: instructions, or where the code is
 -- not known, sampled offsets.
 
-local bpf = require "perflua.annotate.bpf"
+local recorded = require "perflua.annotate.recorded"
 local core = require "perflua.core"
 local origin = require "perflua.annotate.origin"
-local pokes = require "perflua.annotate.pokes"
 local text -- perflua.annotate.text, loaded when it is asked for
 
 ---@class perflua.Listing
@@ -66,9 +65,9 @@ end
 ---@return perflua.Listing
 function Listing.new(file, read, func, sources)
   local binary = read.calls.binary(func.number)
-  local program = binary.kind == "bpf" and bpf.find(file, func) or nil
+  local program = binary.kind == "bpf" and recorded.bpf(file, func) or nil
   local is_kernel = binary.kind == "kernel" or binary.kind == "module"
-  local changes = is_kernel and pokes.find(file, read, func) or nil
+  local changes = is_kernel and recorded.changes(file, read, func) or nil
   local code, reason, path = read.calls.code(func.number, program, changes and changes.patches)
   if program then sources:add(program.texts) end
   local facts = code and code:facts()

@@ -3,13 +3,54 @@
 local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
-local loops = require "perflua.annotate.loops"
 local origin = require "perflua.annotate.origin"
 local rows = require "perflua.annotate.rows"
 local suggest = require "perflua.errors.suggest"
-local summary = require "perflua.annotate.summary"
 
 local text = { ask = rows.ask }
+
+-- Loops of a function, for the margin: the instructions from the target of a jump backwards to
+-- that jump.
+
+-- Returns the loops of a function, as numbers of their first and last instructions, the
+-- shortest first.
+local function find_loops(code)
+  local found = {}
+  for i = 1, #code do
+    local offset, _, kind, target = code:at(i)
+    if kind == "jump" and target and target <= offset then
+      found[#found + 1] = { code:find(target), i }
+    end
+  end
+  table.sort(found, function(a, b)
+    local x, y = a[2] - a[1], b[2] - b[1]
+    if x ~= y then return x < y end
+    return a[1] > b[1]
+  end)
+  return found
+end
+
+---@param listing perflua.Listing
+---@return fun(i: integer): string # what is drawn for an instruction, of its innermost loop
+local function loop_margin(listing)
+  local marks, after = {}, {} -- after: a number above, up to which all have marks
+  local function next_free(i)
+    local free = i
+    while after[free] do free = after[free] end
+    while after[i] do i, after[i] = after[i], free end
+    return free
+  end
+  for _, loop in ipairs(listing.code and find_loops(listing.code) or {}) do
+    local first, last = loop[1], loop[2]
+    local i = next_free(first)
+    while i <= last do
+      marks[i] = i == last and "└" or i == first and "┌" or "│"
+      after[i] = i + 1
+      i = next_free(i)
+    end
+  end
+  return function(i) return marks[i] or " " end
+end
 
 local MEASURED <const> = 10000 -- lines whose names are looked at for the width of their column
 
@@ -99,7 +140,7 @@ end
 local function write_summary(listing, events, options, put)
   put ""
   put "# samples by source line"
-  for _, row in ipairs(summary.of(listing, events[1])) do
+  for _, row in ipairs(rows.summary(listing, events[1])) do
     local shares = {}
     for i, event in ipairs(events) do
       shares[i] = Listing.share(row.sums, event, options.percent_type) or 0
@@ -143,7 +184,7 @@ end
 
 function stdio2.rows(listing, events, options, ranges)
   local width, offset_width = width_of_names(listing, ranges), #("%x"):format(listing.size)
-  local blank, margin = (" "):rep(7 * #events), loops.margin(listing)
+  local blank, margin = (" "):rep(7 * #events), loop_margin(listing)
   return function(row)
     if row.kind == "gap" then return blank .. " ..." end
     if row.kind ~= "line" then

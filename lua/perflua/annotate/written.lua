@@ -4,7 +4,6 @@ local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local Listing = require "perflua.annotate.listing"
 local rows = require "perflua.annotate.rows"
-local summary = require "perflua.annotate.summary"
 
 local written = {}
 
@@ -53,7 +52,7 @@ end
 ---@return string # an object of JSON
 function written.json(listing, events, options)
   local sources = json.array()
-  for _, row in ipairs(summary.of(listing, events[1])) do
+  for _, row in ipairs(rows.summary(listing, events[1])) do
     sources[#sources + 1] = add_sums({ srcline = row.srcline, path = row.path,
       line = row.number, source = row.source }, row.sums, events, options.percent_type)
   end
@@ -79,7 +78,7 @@ end
 ---@return { share: number, text: string }[]
 function written.quickfix(listing, events, options)
   local list = {}
-  for _, row in ipairs(summary.of(listing, events[1])) do
+  for _, row in ipairs(rows.summary(listing, events[1])) do
     local share = Listing.share(row.sums, events[1], options.percent_type) or 0
     if share >= (options.least or 0) then
       local place = listing.sources:file(row.path).path

@@ -6,13 +6,45 @@ local fmt = require "perflua.text.fmt"
 local groups = require "perflua.report.groups"
 local functions = require "perflua.browse.functions"
 local interrupted = require "perflua.table.interrupted"
-local keys = require "perflua.browse.keys"
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local screen = require "perflua.screen"
 local strip_position = require("perflua.errors").strip_position
 
 local browse = {}
+
+-- The last line.
+local HINT = "h: help   Enter: calls   a: annotate   /: filter   t: time   Esc: back   q: quit"
+
+---Returns the commands of browse, by their keys.
+---@param self table
+---@return table[] # { key, what it does, fun(view) }
+local function keys_of(self)
+  local function back() self:back() end
+  local function open_calls(view)
+    if view.report.trees then return view:open_calls() end
+    view:tell(self:why_no_calls())
+  end
+  local function next_event(view) view:next_event() end
+  return {
+    { "enter", "the callers and callees of the row", open_calls },
+    { "right", nil, open_calls },
+    { "a", "the code of the row's function, with its samples", function(view)
+      local message = self:annotate()
+      if message then view:tell(message) end
+    end },
+    { "/", "a filter: a part of a name of rows, or an expression on samples such as "
+      .. "comm == 'make'; none: everything", screen.asking("filter: ", self, self.narrow) },
+    { "t", "a range of time, as for --time: 10%-20% or FROM,TO; none: that of the options",
+      screen.asking("time: ", self, self.narrow_time) },
+    { "n", "the next event, also Tab", next_event },
+    { "\t", nil, next_event },
+    { "escape", "what was shown before the last / or t, also ←", back },
+    { "left", nil, back },
+    { "q", "quit, also ^C", function() self.quits = true end },
+  }
+end
+
 local Browse = {}
 Browse.__index = Browse
 
@@ -42,7 +74,7 @@ local function read(self, fn)
   local part = interrupted.part()
   self.part = part and interrupted.text(part) or nil
   self.host.forget_interrupt()
-  self.screen.hint = keys.HINT
+  self.screen.hint = HINT
   if ok then return result end
   return nil, self.part or strip_position(result)
 end
@@ -205,7 +237,7 @@ function browse.run(file, options)
     waiting = {} }, Browse)
   for name, value in pairs(options) do self[name] = value end
   local home = { "perflua browse: " .. fmt.paths(file.path) }
-  local opened <close>, message = screen.open(self.host, self.settings.columns, keys.of(self),
+  local opened <close>, message = screen.open(self.host, self.settings.columns, keys_of(self),
     home)
   if not opened then return nil, message .. ": perflua report prints the same" end
   self.screen = opened

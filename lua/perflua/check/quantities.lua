@@ -5,7 +5,7 @@
 -- is_gone (of a change: true if only the baseline has it) }. low and high are nil if they are
 -- not known.
 
-local call_bounded = require "perflua.check.bounded"
+local words = require "perflua.check.words"
 local core = require "perflua.core"
 local diff = require "perflua.diff"
 local estimate = require "perflua.diff.estimate"
@@ -188,7 +188,7 @@ function measure.number(quantity, files)
   local values, sum, squares = {}, 0, 0
   for i, file in ipairs(files) do
     local ok
-    ok, values[i] = call_bounded(quantity.of, file)
+    ok, values[i] = words.call_bounded(quantity.of, file)
     if not ok then error(values[i], 0) end
     if not math.type(values[i]) or values[i] ~= values[i] then
       fail("the function returned %s, not a number", tostring(values[i]))

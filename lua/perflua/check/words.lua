@@ -2,12 +2,46 @@
 -- an environment with these words and the plain functions of Lua. Nothing is read meanwhile: it
 -- makes a list of expectations.
 
-local call_bounded = require "perflua.check.bounded"
+local output = require "perflua.table.output"
 local units = require "perflua.text.units"
 local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
 
 local words = {}
+
+-- Runs a performance spec and its functions, which may be someone else's: they write no files,
+-- and they end.
+
+-- Instructions of Lua: some seconds of a loop. What runs in C does not count.
+local MOST <const>, STEP <const> = 1000000000, 1000000
+
+-- Raises from the last step on. Each instruction is a step then, so that a function ends that
+-- catches errors.
+local function set_limit(caller)
+  local left = MOST // STEP
+  local function count_step()
+    left = left - 1
+    if left > 0 or debug.getinfo(2, "f").func == caller then return end
+    if left == 0 then debug.sethook(count_step, "", 1) end
+    usage_error("ended after %d million instructions of Lua, the most that a spec may run at a "
+      .. "time; a query counts and adds up without them", MOST // 1000000)
+  end
+  debug.sethook(count_step, "", STEP)
+end
+
+---Calls a function of a spec as pcall does.
+---@param fn function
+---@param ... any
+---@return boolean ok
+---@return any result # the first value that it returns, or what it raised
+function words.call_bounded(fn, ...)
+  output.refusal = "a performance spec writes no files"
+  set_limit(words.call_bounded)
+  local ok, result = pcall(fn, ...)
+  debug.sethook()
+  output.refusal = nil
+  return ok, result
+end
 
 ---The number of runs from which the noise between runs is known.
 words.RUNS = 3
@@ -245,7 +279,7 @@ function words.run(path)
   if not chunk then
     return nil, message:find "^attempt to load" and path .. ": " .. message or message
   end
-  local ok, raised = call_bounded(chunk)
+  local ok, raised = words.call_bounded(chunk)
   if not ok then
     return nil, type(raised) == "string" and raised
       or ("%s: (error object is a %s value)"):format(path, type(raised))

@@ -1,13 +1,11 @@
 -- Comparisons of two recordings, or of several runs on each side.
 
-local addresses = require "perflua.diff.addresses"
 local folded = require "perflua.flame.folded"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local join = require "perflua.diff.join"
 local names = require "perflua.diff.names"
 local notes = require "perflua.diff.notes"
-local renamed = require "perflua.diff.renamed"
 local side = require "perflua.diff.side"
 local Table = require "perflua.table"
 local usage_error = errors.usage_error
@@ -139,13 +137,13 @@ end
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = side.basis(first[1], options.per),
-    match = options.match or {}, matched = {}, symbol = addresses.symbol(first, second) }
+    match = options.match or {}, matched = {}, symbol = side.symbol_of_addresses(first, second) }
   reads.sliced = #first < join.RUNS and #second < join.RUNS
   local a = side.read(first, "before", reads)
   reads.like = a
   local b = side.read(second, "after", reads)
   if side.are_empty(a, b) then return nil, a end
-  local joined = join.sides(a, b, addresses.binaries(a, b))
+  local joined = join.sides(a, b, side.binaries(a, b))
   check_common_events(a, b)
   check_seconds(a)
   check_seconds(b)
@@ -185,7 +183,7 @@ function diff.compare(before, after, options, only)
   if not joined then return empty_table(first), function() return {} end end
   local remarks = judge(joined, options, find_family(first), only)
   remarks.below[#remarks.below + 1] = notes.advice(joined)
-  table.move(renamed.hints(joined), 1, 3, #remarks.below + 1, remarks.below)
+  table.move(join.hints(joined), 1, 3, #remarks.below + 1, remarks.below)
   return table_of(joined, remarks), function() return join.rows(joined) end
 end
 

@@ -10,7 +10,6 @@
 -- A scope has one Ref for each field, which the core reads once for all its uses.
 
 local core = require "perflua.core"
-local args = require "perflua.fields.args"
 local arith = require "perflua.filter.arith"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
@@ -187,13 +186,13 @@ local function of_field(file, text, kind, path, more)
 end
 
 -- Resolves an argument of a tracepoint. `checks` is the kind that its values must have to be
--- present; `mixed`: see args.kind.
+-- present; `mixed`: see members.args_kind.
 function Scope:argument(path, text)
-  local kind, message, mixed = args.kind(self:recorded(), path)
+  local kind, message, mixed = members.args_kind(self:recorded(), path)
   if not kind then return nil, message end
   local checks = #path == 2 and may_have_others(self.file) and kind or nil
   return of_field(self.file, text, kind, path, { mixed = mixed, checks = checks,
-    get = args.getter(path, checks) })
+    get = members.args_getter(path, checks) })
 end
 
 -- Finds the start of a recording before workers ask for it; that of a stream comes with its

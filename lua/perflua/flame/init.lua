@@ -138,5 +138,4 @@ end
 ---@param graph table of flame.graph
 function flame.write(out, graph) require("perflua.flame.svg").write(out, graph) end
 
-
 return flame

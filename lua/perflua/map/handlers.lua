@@ -3,6 +3,7 @@
 
 local fmt = require "perflua.text.fmt"
 local events = require "perflua.recording.events"
+local on_empty = require("perflua.query.new").on_empty
 local warning = require("perflua.errors").warning
 
 local Handlers = {}
@@ -10,17 +11,32 @@ Handlers.__index = Handlers
 
 local MARK = "handler\t"
 
+---Collects them from now on: called in each process for many recordings, where handlers without
+---an event are not warned of, but counted by the process that merges the results. A query may
+---find nothing in one of many.
+function Handlers.collect()
+  local warn_itself, silent = warn, false
+  -- Handles the control messages of warn(): a script may turn warnings off, and on again.
+  function _G.warn(...)
+    if select("#", ...) == 1 and ... == "@off" then silent = true end
+    if select("#", ...) == 1 and ... == "@on" then silent = false end
+    warn_itself(...)
+  end
+  on_empty(nil)
+  events.collect_unmatched(function() return not silent end)
+end
+
 ---Writes those of this process.
 ---@param out file*
 function Handlers.write(out)
-  for _, one in ipairs(events.unmatched()) do
-    out:write(MARK, fmt.escape(one.key), "\t", fmt.escape(one.closest or ""), "\n")
+  for _, handler in ipairs(events.unmatched()) do
+    out:write(MARK, fmt.escape(handler.key), "\t", fmt.escape(handler.closest or ""), "\n")
   end
 end
 
 ---Warns of those of this process, whose result nobody gets.
 function Handlers.warn()
-  for _, one in ipairs(events.unmatched()) do warning("%s", one.message) end
+  for _, handler in ipairs(events.unmatched()) do warning("%s", handler.message) end
 end
 
 ---Reads the lines that write() wrote, and counts them. What is read next is the result.
@@ -29,9 +45,9 @@ function Handlers:read(out)
   local at = out:seek "set"
   while out:read(#MARK) == MARK do
     local key, closest = out:read "l":match "^([^\t]*)\t(.*)$"
-    local one = self[key] or { n = 0, closest = {} }
-    self[key], one.n = one, one.n + 1
-    one.closest[closest] = (one.closest[closest] or 0) + 1
+    local count = self[key] or { n = 0, closest = {} }
+    self[key], count.n = count, count.n + 1
+    count.closest[closest] = (count.closest[closest] or 0) + 1
     at = out:seek()
   end
   out:seek("set", at)

@@ -3,6 +3,7 @@
 -- loaded: forking takes a tenth of the time of a start.
 
 local core = require "perflua.core"
+local handlers = require "perflua.map.handlers"
 local needs = require "perflua.meta.needs"
 local output = require "perflua.table.output"
 local returned = require "perflua.meta.returned"
@@ -61,7 +62,7 @@ local function run_child(read, paths, wrong)
     io.stderr:write("perflua: map: ", paths[1], ": no output: ", wrong, "\n")
     os.exit(FAILED)
   end
-  require "perflua.map.child"
+  handlers.collect()
   math.randomseed()
   local stdout = io.stdout -- which a script may not write to
   local status = read(paths)

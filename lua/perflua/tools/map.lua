@@ -7,7 +7,6 @@ local strip_position = require("perflua.errors").strip_position
 local saved = require "perflua.table.saved"
 local result = require "perflua.map.result"
 local run = require "perflua.map.run"
-local segments = require "perflua.map.segments"
 local Table = require "perflua.table"
 
 local log = result.log
@@ -78,7 +77,7 @@ end
 -- matched no event. Returns how many there are, their data, and how the first is shown; nil and
 -- why they cannot be read or merged.
 local function tables_in(out, missing)
-  local n, all, shown = 0, segments(), nil
+  local n, all, shown = 0, result.segments(), nil
   missing:read(out)
   for _, data, show in saved.each(out) do
     if not data then return nil, "its result cannot be read: " .. show end
@@ -90,7 +89,8 @@ local function tables_in(out, missing)
 end
 
 local function run_many(chunk, args, out, host, at_a_time)
-  local paths, all, missing = table.move(args, 2, #args, 1, {}), segments(), handlers.new()
+  local paths, all = table.move(args, 2, #args, 1, {}), result.segments()
+  local missing = handlers.new()
   local show, failed, n, wrong = nil, 0, 0, nil
   local function read(some) return run_each(chunk, args[1], some, out, host) end
   local function take(job, file, message)

@@ -11,8 +11,7 @@ local strip_position = require("perflua.errors").strip_position
 
 local top = {}
 
--- The commands of top, by their keys.
-
+---Returns the commands of top, by their keys.
 ---@param self table
 ---@return table[] # { key, what it does, fun(screen) }
 local function keys_of(self)

@@ -2,15 +2,90 @@
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
-local inject = require "perflua.write.inject"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
-local thinned = require "perflua.write.thinned"
 local threads = require "perflua.write.threads"
 local rules = require "perflua.write.rules"
+
 local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
 
 local write = {}
+
+local WHICH <const> = { hit = "hit", all = "all" }
+local MAPPINGS <const> = { all = "identified", used = "used" }
+
+local function choose(options, name, choices, expected)
+  local value = options[name]
+  if value == nil then return nil end
+  if not choices[value] then
+    usage_error("inject: %s: %s expected, got %s", name, expected, tostring(value))
+  end
+  return choices[value]
+end
+
+-- Returns build-ids as bytes, by name.
+local function read_known(known)
+  local read = {}
+  for name, text in pairs(known or {}) do
+    local is_id = type(text) == "string" and #text > 0 and #text <= 40 and #text % 2 == 0
+      and not text:find "%X"
+    if type(name) ~= "string" or not is_id then
+      usage_error("inject: known: the build-id of %s: up to 40 hexadecimal digits expected, "
+        .. "got %s", tostring(name), tostring(text))
+    end
+    read[name] = text:gsub("%x%x", function(byte) return string.char(tonumber(byte, 16)) end)
+  end
+  return read
+end
+
+---Returns the option `inject` of core.write().
+---@param options table InjectOptions
+---@param force boolean? files that exist are replaced
+---@return table
+local function inject_options(options, force)
+  errors.check_options(options, "InjectOptions", "inject: unknown option '%s'")
+  return {
+    ids = choose(options, "build_ids", WHICH, "'hit' or 'all'"),
+    mappings = choose(options, "mappings", MAPPINGS, "'all' or 'used'"),
+    known = read_known(options.known),
+    jit = options.jit, sched_stat = options.sched_stat, replaces = force,
+  }
+end
+
+-- Thins out samples until a recording fits a size.
+
+local TRIES <const> = 8
+
+-- Returns of how many samples one is kept, so that a recording gets the size: every what a
+-- recording has been counted with. nil: records that are not samples take more than that.
+local function estimate(counted, every, size)
+  local ratio = math.min(1, counted.bytes / math.max(counted.plain_bytes, 1)) -- of compression
+  local samples = counted.sample_bytes * ratio
+  local others = counted.bytes - samples
+  if others >= size then return nil, math.ceil(others) end
+  return math.max(every + 1, math.ceil(every * samples / (size - others)))
+end
+
+---Finds of how many samples one is kept.
+---@param options table of core.write(); gets `every`
+---@param size integer bytes at most
+---@param count fun(): table?, string?, string? # counts what core.write() would write
+---@return true?, string? message, string? code
+local function fit_size(options, size, count)
+  for _ = 1, TRIES do
+    local counted, message, code = count()
+    if not counted then return nil, message, code end
+    if counted.bytes <= size then return true end
+    local every, others = estimate(counted, options.every or 1, size)
+    if not every then
+      return nil, ("max_size: %d bytes are too few: the records that samples need take %d")
+        :format(size, others), "ENOSPC"
+    end
+    options.every = every
+  end
+  return nil, ("max_size: no part of the samples was found that fits %d bytes"):format(
+    size), "ENOSPC"
+end
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 local COMPRESSED2 <const> = 2 -- compress: the type of compressed records
@@ -79,7 +154,7 @@ local function options_of(spec, options)
   described.selects = described.selects or described.every ~= nil
     or described.max_size ~= nil
   described.scrub = options.scrub and rules.of(options.scrub)
-  described.inject = options.inject and inject.of(options.inject, options.force)
+  described.inject = options.inject and inject_options(options.inject, options.force)
   local changes = options.scrub and "scrub" or options.inject and "inject"
   if options.scrub and options.inject then
     usage_error("write: scrub takes records as they are: inject and write them first")
@@ -134,7 +209,7 @@ local function write_to(spec, target, shown, options)
   if options.max_size then
     local directory = options.directory
     options.directory = nil -- it is counted as one file
-    local ok, message, code = thinned.fit(options, options.max_size, function()
+    local ok, message, code = fit_size(options, options.max_size, function()
       return write_all(spec, nil, shown, options)
     end)
     if not ok then return nil, message, code end

@@ -1,10 +1,15 @@
--- The code of BPF programs, which the recording has itself: the features bpf_prog_info and, for
--- source lines, bpf_btf. See struct bpf_prog_info and bpf_line_info, include/uapi/linux/bpf.h,
--- and Documentation/bpf/btf.rst, in the kernel.
+-- Code that the recording has itself: that of BPF programs, and changes of the kernel's code
+-- while it ran.
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
+local records = require "perflua.file.records"
 
-local bpf = {}
+local recorded = {}
+
+-- BPF programs are in the features bpf_prog_info and, for source lines, bpf_btf. See struct
+-- bpf_prog_info and bpf_line_info, include/uapi/linux/bpf.h, and Documentation/bpf/btf.rst, in
+-- the kernel.
 
 -- Numbers of machines in ELF headers, by their names in recordings.
 local MACHINES <const> = {
@@ -18,8 +23,8 @@ local BTF_MAGIC <const> = 0xeb9f
 
 -- Returns a function that reads a string of BTF at an offset; nil: there is no BTF.
 local function btf_strings(features, id, order)
-  for _, one in ipairs(features.bpf_btf or {}) do
-    local data = one.id == id and one.data or ""
+  for _, blob in ipairs(features.bpf_btf or {}) do
+    local data = blob.id == id and blob.data or ""
     if #data >= 24 and string.unpack(order .. "I2", data) == BTF_MAGIC then
       local header, first, size = string.unpack(order .. "xxxxI4xxxxxxxxI4I4", data)
       local strings = data:sub(header + first + 1, header + first + size)
@@ -31,13 +36,13 @@ end
 -- Returns the lines of a function, { address, path, number, text }, by address.
 local function lines_of(program, features, order, first, size)
   local text_at = btf_strings(features, program.btf_id, order)
-  local records, step = program.line_info or "", program.line_info_rec_size or 0
+  local infos, step = program.line_info or "", program.line_info_rec_size or 0
   local addresses, width = program.jited_line_info or "", program.jited_line_info_rec_size or 0
   local list = {}
   if not text_at or step < 16 or width < 8 then return list end
-  for i = 0, math.min(#records // step, #addresses // width) - 1 do
+  for i = 0, math.min(#infos // step, #addresses // width) - 1 do
     local address = string.unpack(order .. "i8", addresses, i * width + 1)
-    local _, path, text, place = string.unpack(order .. "I4I4I4I4", records, i * step + 1)
+    local _, path, text, place = string.unpack(order .. "I4I4I4I4", infos, i * step + 1)
     path, text = text_at(path), text_at(text)
     if address - first >= 0 and address - first < size and path and path ~= "" then
       list[#list + 1] = { address = address, path = path, number = place >> 10, text = text }
@@ -78,7 +83,7 @@ end
 ---@param func table { symbol, start }
 ---@return { bytes: string, machine: table, tag: string, frames: fun(offset: integer): table[],
 --- texts: table<string, string[]> }? # with what calls.code() takes
-function bpf.find(file, func)
+function recorded.bpf(file, func)
   local features, order = file.features, file.byte_order == "big" and ">" or "<"
   local machine = MACHINES[features.arch]
   for _, program in ipairs(machine and features.bpf_prog_info or {}) do
@@ -98,4 +103,75 @@ function bpf.find(file, func)
   end
 end
 
-return bpf
+-- The recording notes text pokes, changes of the kernel's code. A listing shows the code as it
+-- was at the last sample of its function. See PERF_RECORD_TEXT_POKE,
+-- include/uapi/linux/perf_event.h, in the kernel.
+
+local MOST_TOLD <const> = 8
+
+-- Returns the pokes of a recording, in time order.
+local function read_pokes(file)
+  local list, is_recorded = {}, false
+  for _, event in ipairs(file.events) do is_recorded = is_recorded or event.text_poke end
+  if not is_recorded or not file.size then return list end -- a stream is read once
+  for record in records.records(file, "text_poke") do
+    if record.time then
+      list[#list + 1] = { time = record.time, address = record.addr, old = record.old,
+        new = record.new }
+    end
+  end
+  table.sort(list, function(a, b) return a.time < b.time end)
+  return list
+end
+
+-- Returns the pokes in a function, with their offsets in it.
+local function pokes_in(list, func)
+  local found = {}
+  for _, poke in ipairs(list) do
+    local at = poke.address - func.address
+    if at < func.size and at + math.max(#poke.old, #poke.new) > 0 then
+      found[#found + 1] = { time = poke.time, at = at, old = poke.old, new = poke.new }
+    end
+  end
+  return found
+end
+
+local function hex_of(bytes)
+  return (bytes:gsub(".", function(c) return (" %02x"):format(c:byte()) end))
+end
+
+---Finds the changes of a function's code.
+---@param file perflua.File
+---@param read perflua.SampledFunctions which keeps the changes of the recording
+---@param func table { symbol, address, size }
+---@return { patches: any[], lines: string[] }? # what calls.code() takes, and lines for the
+--- head of the listing; nil: it was not changed
+function recorded.changes(file, read, func)
+  read.pokes = read.pokes or read_pokes(file)
+  local list = pokes_in(read.pokes, func)
+  if #list == 0 then return nil end
+  local last = records.samples(file):where({ symbol = func.symbol }):max "time"
+  -- The code that is read may be older or newer than a change: undo those after the last
+  -- sample, newest first, then make those before it.
+  local patches, lines = {}, {}
+  for i = #list, 1, -1 do
+    local poke = list[i]
+    if not last or poke.time > last then
+      table.move({ poke.at, poke.old }, 1, 2, #patches + 1, patches)
+    end
+  end
+  for _, poke in ipairs(list) do
+    if last and poke.time <= last then
+      table.move({ poke.at, poke.new }, 1, 2, #patches + 1, patches)
+    end
+    lines[#lines + 1] = ("changed at %s s, +%x:%s -> %s"):format(core.seconds(poke.time),
+      poke.at, hex_of(poke.old), hex_of(poke.new):sub(2))
+  end
+  if #lines > MOST_TOLD then
+    lines = table.move(lines, #lines - MOST_TOLD + 1, #lines, 1,
+      { ("%d changes, the last ones:"):format(#lines) })
+  end
+  return { patches = patches, lines = lines }
+end
+
+return recorded
