@@ -139,8 +139,8 @@ local lua_modules = {
     "init sharing show words" },
   { "overview", "core doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
-    "asked asked_columns blocks chain_options columns graph groups init quality read_values "
-      .. "show stats tasks text words written" },
+    "init asked asked_columns blocks columns graph groups quality show stats tasks "
+      .. "words written" },
   { "screen", "core report text", "init" },
   { "top", "core errors report screen text", "init" },
   { "map", "core errors meta query recording table text", "handlers result run" },

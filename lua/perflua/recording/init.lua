@@ -30,6 +30,17 @@ function recording.check_open(file) guard(core.fields_of, file, EVERY_RECORD) en
 ---@return boolean
 function recording.is_open(file) return (pcall(core.fields_of, file, EVERY_RECORD)) end
 
+---@param file perflua.File
+---@param name string of a difference between the texts of perf's versions, see
+--- src/perfdata/format/perf_text.c
+---@return boolean # whether it holds for the version whose text is printed of the file
+function recording.has_difference(file, name)
+  for _, difference in ipairs(core.perf_differences(file.as)) do
+    if difference.name == name then return true end
+  end
+  return false
+end
+
 local MAGIC <const> = { PERFILE2 = true, ["2ELIFREP"] = true, PERFFILE = true }
 
 ---@param path string

@@ -5,7 +5,7 @@ local columns = require "perflua.report.columns"
 local split = require "perflua.text.split"
 local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
-local perf_text = require "perflua.report.perf_text"
+local has_difference = require("perflua.recording").has_difference
 local report = require "perflua.report"
 
 local asked_columns = {}
@@ -77,7 +77,7 @@ end
 -- take the switches of threads, which are read for that, and threads that ran at one time.
 local function shows_latency(args, settings, file)
   if args.latency or args.csv or args.json or not file.size or file.mode == "pipe"
-      or not perf_text.has(file, "shows_latency") then
+      or not has_difference(file, "shows_latency") then
     return false
   end
   local counted = parallelism.find(file)
@@ -87,10 +87,10 @@ end
 
 -- Returns what columns are like in the version of perf whose text is printed.
 local function form_of(args, file, has_latency)
-  return { averages = perf_text.has(file, "average_weights"),
-    exact_shares = perf_text.has(file, "exact_shares"), latency = has_latency,
-    branch_columns = perf_text.has(file, "branch_columns"),
-    splits = args["mem-mode"] and perf_text.has(file, "split_shares"),
+  return { averages = has_difference(file, "average_weights"),
+    exact_shares = has_difference(file, "exact_shares"), latency = has_latency,
+    branch_columns = has_difference(file, "branch_columns"),
+    splits = args["mem-mode"] and has_difference(file, "split_shares"),
     mem_fields = memory.default(file) }
 end
 

@@ -1,7 +1,7 @@
 -- The report of perf report --total-cycles: blocks of instructions, by the cycles that they
 -- took. An event has the blocks of the functions that its branches lead to.
 
-local block_cycles = require "perflua.report.block_cycles"
+local ipc = require "perflua.report.ipc"
 local core = require "perflua.core"
 local distinctions = require "perflua.recording.distinctions"
 local fmt = require "perflua.text.fmt"
@@ -26,12 +26,12 @@ local function read_events(query)
   query = query:unnest "branch_stack":all_events():group_by("event.index", "comm",
     "branch.dso_from", "branch.symbol_from",
     "branch.symbol_from == nil and branch.address_from", "branch.cycles", "branch.dso_to",
-    block_cycles.START:format("to", "to")):as "start":count()
+    ipc.START:format("to", "to")):as "start":count()
   for row in query:table():rows() do
     local one = by_index[row["event.index"]]
     one.period = one.period + row.count
     if row.start then
-      local name = block_cycles.name_function(row["branch.dso_to"], row.start)
+      local name = ipc.name_function(row["branch.dso_to"], row.start)
       one.targets[name] = (one.targets[name] or 0) + 1
     end
   end
@@ -68,10 +68,10 @@ end
 function blocks.read(file, options)
   local query = prepared.query_of(file, setmetatable({ branches = false },
     { __index = options }))
-  if block_cycles.branch_types(query) == 0 then
+  if ipc.branch_types(query) == 0 then
     usage_error("--total-cycles: no event has branch stacks; perf record -b records them")
   end
-  local functions, total = block_cycles.read(query, true)
+  local functions, total = ipc.read_blocks(query, true)
   local by_index, list = read_events(query), {}
   for i = 1, #file.events do
     local one = by_index[i]

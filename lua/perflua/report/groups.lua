@@ -1,7 +1,7 @@
 -- Events that a report shows together: the groups in which they were recorded, or all of them.
 
 local core = require "perflua.core"
-local perf_text = require "perflua.report.perf_text"
+local has_difference = require("perflua.recording").has_difference
 local spec_of = core.query_spec
 
 local groups = {}
@@ -53,7 +53,7 @@ end
 ---@return (fun(event: table): boolean)? # whether perf has no column of an event in a
 --- group, since it has no samples; nil: it has all
 function groups.skips(file, health)
-  if not perf_text.has(file, "skips_empty") then return nil end
+  if not has_difference(file, "skips_empty") then return nil end
   return function(event) return health.events[event.index].samples == 0 end
 end
 

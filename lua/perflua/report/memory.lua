@@ -3,7 +3,7 @@
 -- and the columns that break shares down by kinds of memory accesses.
 
 local core = require "perflua.core"
-local perf_text = require "perflua.report.perf_text"
+local has_difference = require("perflua.recording").has_difference
 local spec_of = core.query_spec
 
 local memory = {}
@@ -49,7 +49,7 @@ local fields = {
 -- Returns whether perf has the latency of retirement beside the others, of this machine.
 local function has_retire_latency(file)
   local arch = file.features.arch or ""
-  return perf_text.has(file, "retire_lat") and (arch:find "^x86" or arch:find "^i%d86")
+  return has_difference(file, "retire_lat") and (arch:find "^x86" or arch:find "^i%d86")
 end
 
 -- PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT
@@ -74,7 +74,7 @@ function memory.field(name, query)
   for member, value in pairs(field) do copy[member] = value end
   if field.weighs and not memory.has_weights(query) then
     copy.of = "0"
-  elseif name == "mem" and not perf_text.has(file, "one_level") then
+  elseif name == "mem" and not has_difference(file, "one_level") then
     copy.shown, copy.least = "levels", 24 -- by mask and by number
   elseif name == "local_p_stage_cyc" and has_retire_latency(file) then
     copy.heading = "Local Retire Latency"

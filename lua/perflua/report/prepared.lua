@@ -1,6 +1,5 @@
 -- The query of a report, the fields that identify its rows, and what is measured.
 
-local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local fields = require "perflua.report.fields"
@@ -8,12 +7,55 @@ local groups = require "perflua.report.groups"
 local ipc = require "perflua.report.ipc"
 local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
-local perf_text = require "perflua.report.perf_text"
-local switched = require "perflua.report.switched"
+local has_difference = require("perflua.recording").has_difference
+local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
+
 local spec_of = core.query_spec
 
 local prepared = {}
+
+-- The times between events that switch a report on and off, as perf report --switch-on and
+-- --switch-off have them.
+
+-- Returns the event of an option; raises if the recording does not have it.
+local function find_event(file, option, name)
+  local names = {}
+  for i = 1, #file.events do
+    local event = file.events[i]
+    if event.name == name then return event end
+    names[i] = event.name
+  end
+  local message = ("--%s: no event is called '%s'"):format(option, name)
+  usage_error("%s", suggest.message(message, name, names))
+end
+
+---@param file perflua.File
+---@param asked { on: string?, off: string?, shows: boolean? } names of events; shows: these
+--- themselves count
+---@return integer[][] # { from, to } in ns: samples from `from` on count, those before `to`
+local function switch_windows(file, asked)
+  if not file.size then
+    usage_error("--switch-on and --switch-off take two passes, and a stream can be read only "
+      .. "once")
+  end
+  local on = asked.on and find_event(file, "switch-on", asked.on)
+  local off = asked.off and find_event(file, "switch-off", asked.off)
+  local windows, own = {}, asked.shows and 0 or 1
+  local from = not on and 0 or nil
+  for time, event in file:samples { event = { on or off, off } }:select("time", "event") do
+    if from and off and event == off then
+      windows[#windows + 1] = { from, time + 1 - own }
+      from = nil
+      if not on then break end
+    elseif not from and on and event == on then
+      from = time + own
+    end
+  end
+  if from then windows[#windows + 1] = { from, nil } end
+  if #windows == 0 then usage_error("--switch-on: event '%s' has no samples", asked.on) end
+  return windows
+end
 
 -- PERF_SAMPLE_…
 local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
@@ -33,7 +75,7 @@ local function windows_of(file, options)
   if not options.switched or options.is_explained then return nil end
   local asked = options.switched
   -- a report is prepared several times
-  asked.windows = asked.windows or switched.windows(file, asked)
+  asked.windows = asked.windows or switch_windows(file, asked)
   return asked.windows
 end
 
@@ -77,7 +119,7 @@ local function chain_of(query, options)
   local graph = options.graph
   if graph and (graph.branches or graph.key ~= "function") then return "exact" end
   if options.without_inlined then return "callers" end
-  if perf_text.has(spec_of(query).file, "inlined_always") then return "inlined" end
+  if has_difference(spec_of(query).file, "inlined_always") then return "inlined" end
   return has_type(query, STACK_USER) and "unwound" or "callers"
 end
 
@@ -181,11 +223,11 @@ function prepared.of(file, options)
   if history and not options.any and not has_type(query, BRANCH_STACK) then
     usage_error("--branch-history: no event has branch stacks; perf record -b records them")
   end
-  local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
+  local sort = options.sort or options.branches and fields.BRANCHES or columns.DEFAULT
   if #sort == 0 then sort = { "event" } end -- one row of each event
   local list, place = fields.of(query, sort, options)
   local labels = options.branches and labels_of(file, options) or nil
-  if labels then list[#list + 1] = setmetatable({}, { __index = branches.IPC }) end
+  if labels then list[#list + 1] = setmetatable({}, { __index = fields.IPC }) end
   local children = options.children
   if options.branches then
     if children then usage_error("--children and --branch-stack exclude each other") end

@@ -2,7 +2,7 @@
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
-local perf_text = require "perflua.report.perf_text"
+local has_difference = require("perflua.recording").has_difference
 local types = require("perflua.recording").types
 
 local stats = {}
@@ -26,7 +26,7 @@ end
 ---@param out file*
 function stats.write(file, out)
   local counts, ids, total = core.count(file), {}, 0
-  local form = perf_text.has(file, "wide_counts") and WIDE or NARROW
+  local form = has_difference(file, "wide_counts") and WIDE or NARROW
   for id, one in pairs(counts.types) do
     ids[#ids + 1], total = id, total + one.count
   end
@@ -47,6 +47,65 @@ function stats.write(file, out)
       if lost[i] then out:write(form:format("LOST_SAMPLES", lost[i], "")) end
     end
   end
+end
+
+-- The counters of threads that perf report -T prints: PERF_RECORD_READ records, summed by
+-- thread and event.
+
+local count_columns = core.columns
+
+-- Returns threads { pid, tid, [event] } and the events, in the order in which they come.
+local function read_threads(file)
+  local threads, by_id, events, seen = {}, {}, {}, {}
+  for record in file:records "read" do
+    local pid, tid, event = record.pid, record.tid, record.event
+    local id = ("%d %d"):format(pid, tid)
+    local thread = by_id[id]
+    if not thread then
+      thread = { pid = pid, tid = tid }
+      by_id[id], threads[#threads + 1] = thread, thread
+    end
+    local index = event and event.index or 0
+    if not seen[index] then
+      seen[index] = true
+      events[#events + 1] = { index = index, name = event and event.name or "unknown event" }
+    end
+    thread[index] = (thread[index] or 0) + record.read.value
+  end
+  return threads, events
+end
+
+---Writes them.
+---@param file perflua.File
+---@param out file*
+function stats.write_counters(file, out)
+  local threads, events = read_threads(file)
+  local rows = { { "PID", "TID" } }
+  for i, event in ipairs(events) do rows[1][2 + i] = fmt.escape(event.name) end
+  for t, thread in ipairs(threads) do
+    local row = { ("%d"):format(thread.pid), ("%d"):format(thread.tid) }
+    for i, event in ipairs(events) do row[2 + i] = fmt.unsigned(thread[event.index] or 0) end
+    rows[1 + t] = row
+  end
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, count_columns(cell)) end
+  end
+  for r, row in ipairs(rows) do
+    for i, cell in ipairs(row) do
+      row[i] = (" "):rep(widths[i] - count_columns(cell)) .. cell
+    end
+    out:write(r == 1 and "# " or "  ", table.concat(row, "  "), "\n")
+  end
+end
+
+---@param file perflua.File
+---@return boolean # whether it was recorded with them
+function stats.has_counters(file)
+  for i = 1, #file.events do
+    if file.events[i].inherit_stat then return true end
+  end
+  return false
 end
 
 return stats

@@ -2,7 +2,7 @@
 -- what they had mapped at the end.
 
 local fmt = require "perflua.text.fmt"
-local perf_text = require "perflua.report.perf_text"
+local has_difference = require("perflua.recording").has_difference
 
 local tasks = {}
 
@@ -174,7 +174,7 @@ end
 ---@param out file*
 ---@param has_maps boolean?
 function tasks.write(file, out, has_maps)
-  local threads, ordered = read_threads(file, has_maps), perf_text.has(file, "task_order")
+  local threads, ordered = read_threads(file, has_maps), has_difference(file, "task_order")
   local children, roots, all = list_children(threads, not ordered)
   local shared, written = has_maps and (ordered and ANY or SHARED) or nil, {}
   local function write_all(list, level)

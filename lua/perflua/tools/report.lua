@@ -3,7 +3,6 @@
 local asked = require "perflua.report.asked"
 local asked_columns = require "perflua.report.asked_columns"
 local blocks = require "perflua.report.blocks"
-local chain_options = require "perflua.report.chain_options"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local explained = require "perflua.toolkit.explained"
@@ -15,13 +14,11 @@ local header = require "perflua.tools.header"
 local row_output = require "perflua.table.row_output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
-local read_values = require "perflua.report.read_values"
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local stats = require "perflua.report.stats"
 local symbols = require "perflua.toolkit.symbols"
 local tasks = require "perflua.report.tasks"
-local report_text = require "perflua.report.text"
 local unchosen = require "perflua.toolkit.unchosen"
 local words = require "perflua.report.words"
 local written = require "perflua.report.written"
@@ -179,7 +176,7 @@ end
 -- Sets the options of call chains. Returns what is wrong with them.
 local function set_chains(file, settings)
   if not settings.chains then return nil end
-  local options, wrong = chain_options.of(file, settings)
+  local options, wrong = graph.chain_options(file, settings)
   if not options then return wrong end
   local ok, message = pcall(core.set_chain_options, file, options)
   return not ok and "report: " .. strip_position(message) or nil
@@ -247,7 +244,7 @@ function tool.run(file, args, out, settings)
   local query = settings.query
   if write_others(file, args, out) then return 0 end
   asked_columns.follow(args, settings, file)
-  if args.threads and not read_values.are_recorded(file) then
+  if args.threads and not stats.has_counters(file) then
     return USAGE, "report: --threads: this recording has no counters of threads; record it "
       .. "with: perf record -s"
   end
@@ -278,13 +275,13 @@ function tool.run(file, args, out, settings)
     return USAGE, "report: --group-sort-idx: " .. fmt.phrase(result.slots, "{event is|events "
       .. "are} shown together, numbered from 0; perf record -e '{EVENT,EVENT}' records a group")
   end
-  local write = args.json and written.json or args.csv and written.csv or report_text.write
+  local write = args.json and written.json or args.csv and written.csv or written.text
   local done, why = write(result, file, health, out, args, settings.columns,
     #result.events == 0 and unchosen.text(file, args) or nil, describe_cut(result, args))
   if done == nil and why then return nil, why end
   if args.threads then
     out:write "\n"
-    read_values.write(file, out)
+    stats.write_counters(file, out)
   end
 end
 

@@ -6,7 +6,7 @@ local samples = require "perflua.toolkit.samples"
 local screen = require "perflua.screen"
 local symbols = require "perflua.toolkit.symbols"
 local top = require "perflua.top"
-local text = require "perflua.report.text"
+local written = require "perflua.report.written"
 
 local USAGE <const> = 2
 
@@ -131,7 +131,7 @@ local function show(args, out, host, options, is_screen, is_recorded)
   function options.write(made)
     if not is_first then out:write "\n\n" end
     is_first = false
-    text.write(made, file, nil, out, args, options.columns)
+    written.text(made, file, nil, out, args, options.columns)
     out:flush()
   end
   function options.open(commands)
