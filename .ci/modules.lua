@@ -120,7 +120,7 @@ local lua_modules = {
     "binaries records run running samples_with_losses unfound" },
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init folded page stacks" },
-  { "waits", "core file", "chains comms requests switches" },
+  { "waits", "core file", "chains requests switches" },
   { "export", "core errors flame group intervals plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",

@@ -4,10 +4,51 @@ local core = require "perflua.core"
 local counts = require "perflua.export.counts"
 local json = require "perflua.text.json"
 local processors = require "perflua.export.processors"
-local stack_frames = require "perflua.export.stack_frames"
+
 local spec_of = core.query_spec
 
 local trace_events = {}
+
+-- Frames of call chains in Chrome's trace events: each with the one that called it.
+
+local Frames = {}
+Frames.__index = Frames
+
+local function new_frames()
+  return setmetatable({ list = {}, children = {}, of = {} }, Frames)
+end
+
+---@param stack string folded: callers first
+---@return integer # number of its last frame
+function Frames:number(stack)
+  local number = self.of[stack]
+  if number then return number end
+  number = 0
+  for name in stack:gmatch "[^;]+" do
+    local known = self.children[number]
+    if not known then
+      known = {}
+      self.children[number] = known
+    end
+    if not known[name] then
+      self.list[#self.list + 1] = { name = name, parent = number }
+      known[name] = #self.list
+    end
+    number = known[name]
+  end
+  self.of[stack] = number
+  return number
+end
+
+---@param write fun(text: string)
+---@param is_behind boolean whether other frames go before
+function Frames:write(write, is_behind)
+  for i, frame in ipairs(self.list) do
+    local parent = frame.parent > 0 and (',"parent":"%d"'):format(frame.parent) or ""
+    write(('%s\n"%d":{"name":%s%s}'):format((is_behind or i > 1) and "," or "", i,
+      json.string(frame.name), parent))
+  end
+end
 
 local UNKNOWN <const> = '"not known who ran"'
 local CPUS <const> = 0 -- the process whose threads are the processors: none has this id
@@ -31,7 +72,7 @@ trace_events.TOO_LARGE = {}
 ---@param least integer? ns: runs that are shorter are left out; default: none is
 function trace_events.new(file, write, most, least)
   local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
-    frames = stack_frames.new(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
+    frames = new_frames(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
     least = least, n_short = 0, ns_short = 0 }, Trace)
   trace.processors = processors.new(trace:handlers())
   trace.counts = counts.new(function(pid, name, count, time)

@@ -9,18 +9,49 @@
 
 local answering = require("perflua.intervals.scope").answering
 local check_open = require("perflua.recording").check_open
-local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
+local expr = require "perflua.filter.expr"
 local fields = require "perflua.fields"
 local filter = require "perflua.filter"
 local states = require "perflua.intervals.states"
 local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
+
 local usage_error = errors.usage_error
 
 local sides = {}
+
+-- Conditions on records, from the parts that a query and a pairing give, as filters.
+
+---@param scope table
+---@param ids table<integer, boolean> of record types
+---@return perflua.Filter
+function sides.type_condition(scope, ids)
+  local field = scope:ref "type_id"
+  return expr.filter { op = "in", kind = "boolean", at = 1, left = field.node, set = ids }
+end
+
+---@param scope table
+---@param set table<integer, boolean> indexes of events
+---@return perflua.Filter
+function sides.event_condition(scope, set)
+  local field = scope:ref "event"
+  return expr.filter { op = "event", kind = "boolean", at = 1, left = field.node, set = set,
+    negated = false }
+end
+
+---@param scope table
+---@param window table from and to, as a query has them
+---@return perflua.Filter? # nil: at any time
+function sides.time_condition(scope, window)
+  local parts = {}
+  if window.from and window.from ~= 0 then parts[1] = ("time >= 0x%x"):format(window.from) end
+  if window.to then parts[#parts + 1] = ("time < 0x%x"):format(window.to) end
+  if #parts == 0 then return nil end
+  return assert(expr.compile(table.concat(parts, " and "), scope))
+end
 
 local SAMPLE = 9 -- PERF_RECORD_SAMPLE
 local MOST_PARTS = 8
@@ -144,8 +175,8 @@ end
 -- Adds the filters of a part, whose fields `scope` knows.
 local function add_filters(spec, part, scope)
   local kinds, filters = {}, {}
-  if part.types then kinds[1] = conditions.types(part.scope, part.types) end
-  if part.events then kinds[#kinds + 1] = conditions.events(part.scope, part.events) end
+  if part.types then kinds[1] = sides.type_condition(part.scope, part.types) end
+  if part.events then kinds[#kinds + 1] = sides.event_condition(part.scope, part.events) end
   if part.where ~= nil then
     local one = filter.of(part.where, scope)
     part.answers = asks_opening(one) and { one } or nil

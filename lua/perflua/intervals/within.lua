@@ -2,7 +2,6 @@
 
 local errors = require "perflua.errors"
 local check_open = require("perflua.recording").check_open
-local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
@@ -109,7 +108,7 @@ function within.joined(spec, pairing)
     local parts = {}
     for i, part in ipairs(pairing[name].parts) do
       local filters = table.move(part.filters, 1, #part.filters, 1, {})
-      filters[#filters + 1] = conditions.times(part.scope, pairing.reading)
+      filters[#filters + 1] = sides.time_condition(part.scope, pairing.reading)
       parts[i] = setmetatable({ filters = filters }, { __index = part })
     end
     changed[name] = setmetatable({ parts = parts }, { __index = pairing[name] })
@@ -142,9 +141,9 @@ end
 -- Returns the conditions that records of a query meet, of any records of a pass.
 local function filters_of(spec)
   local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
-  if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
-  if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
-  filters[#filters + 1] = conditions.times(spec.scope, spec)
+  if spec.types then filters[#filters + 1] = sides.type_condition(spec.scope, spec.types) end
+  if spec.events then filters[#filters + 1] = sides.event_condition(spec.scope, spec.events) end
+  filters[#filters + 1] = sides.time_condition(spec.scope, spec)
   return filters
 end
 

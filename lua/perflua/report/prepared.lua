@@ -203,7 +203,7 @@ end
 --- branch_history: branches are in the call chains; shown: the columns, if they were named;
 --- has_roots: functions were set that call chains begin with (core.set_chain_options);
 --- without_inlined: chains have no inlined functions;
---- switched: of report/switched.lua, events between which samples count;
+--- switched: see switch_windows(), events between which samples count;
 --- parallelism: numbers of threads, of which one runs when a sample that counts was taken;
 --- adds_ipc: rows of branches show the instructions per cycle of their functions, where cycles
 --- were recorded;

@@ -16,7 +16,6 @@
 -- waits and gaps, when it is not known who ran, are lists of start, stop, ran, other: the
 -- processor of a run, or of a processor's row its thread; false: several.
 
-local comms = require "perflua.waits.comms"
 local core = require "perflua.core"
 local described = require "perflua.toolkit.described"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -153,7 +152,7 @@ end
 
 -- Names the rows, and leaves out threads that are not chosen, or for which there is no room.
 local function finish_rows(chart, file, is_chosen, most)
-  local comm_of = comms.reader(file)
+  local comm_of = switches.names(file)
   chart.cpus = sorted(chart.by_cpu, function(a, b) return a.id < b.id end)
   for _, row in ipairs(chart.cpus) do row.name = ("cpu %d"):format(row.id) end
   local all = sorted(chart.by_tid, function(a, b)

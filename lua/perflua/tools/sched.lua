@@ -1,6 +1,5 @@
 -- perflua sched FILE: how long threads ran, and how long they waited for a processor.
 
-local comms = require "perflua.waits.comms"
 local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
 local perflua = require "perflua"
@@ -133,7 +132,7 @@ function tool.run(file, args, out)
   local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
   local query = query_of(file, args)
-  local made, comm_of = query:table(), comms.reader(file,
+  local made, comm_of = query:table(), switches.names(file,
     samples.narrow(file:samples(switches.event), { time = args.time }))
   for _, thread in ipairs(threads_of(made)) do
     local run, row, without = thread.running, columns_of(thread)
