@@ -120,7 +120,7 @@ local lua_modules = {
     "binaries records run running samples_with_losses unfound" },
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init folded page stacks" },
-  { "waits", "core file", "chains requests switches" },
+  { "waits", "core file", "switches" },
   { "export", "core errors flame group intervals plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
@@ -129,7 +129,7 @@ local lua_modules = {
   { "perflua", "annotate core diff errors export file intervals options query recording table "
       .. "timing write",
     "init" },
-  { "check", "core diff errors file table text", "init output" },
+  { "check", "core diff errors file table text", "init words" },
   { "meta", "api core errors fields filter options perflua recording table text "
       .. "waits",
     "candidates library needs returned starter survey" },

@@ -159,7 +159,7 @@ local function parse_numbers(args, settings)
   end
 end
 
--- Returns what call chains are asked for, of report/chain_options.lua; nil: nothing.
+-- Returns what call chains are asked for, of graph.chain_options(); nil: nothing.
 local function parse_chains(args, settings)
   local drawn = settings.query.graph
   local is_exact = drawn and (drawn.branches or drawn.key ~= "function")

@@ -1,5 +1,5 @@
 -- The keys of perf report --mem-mode that perf shows otherwise than queries do, as fields of
--- rows ({ kind, of, other, beside, shown, heading, least }, as report/branches.lua has them),
+-- rows ({ kind, of, other, beside, shown, heading, least }, as report/fields.lua has them),
 -- and the columns that break shares down by kinds of memory accesses.
 
 local core = require "perflua.core"

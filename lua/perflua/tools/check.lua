@@ -1,7 +1,6 @@
 -- perflua check SPEC.lua REC…: whether recordings have what a performance spec expects.
 
 local check = require "perflua.check"
-local output = require "perflua.check.output"
 local recording = require "perflua.recording"
 local strip_position = require("perflua.errors").strip_position
 local write_output = require("perflua.table.output").to
@@ -120,13 +119,96 @@ perflua help performance-specs describes them all.]],
 
 local USAGE = 2
 
+-- Results as text, TAP (testanything.org) and JUnit XML.
+local forms = {}
+
+local OK <const>, FAILED <const> = "ok", "failed"
+
+local function count_verdicts(list)
+  local counts = { ok = 0, failed = 0, ["cannot tell"] = 0 }
+  for _, result in ipairs(list) do
+    counts[result.verdict] = counts[result.verdict] + 1
+  end
+  return counts
+end
+
+---@param list table[] of check.run
+---@param write fun(text: string)
+function forms.text(list, write)
+  for _, result in ipairs(list) do
+    write(("%-11s  %s: %s\n"):format(result.verdict == FAILED and "FAILED" or result.verdict,
+      fmt.escape(result.text), fmt.escape(result.found)))
+  end
+  for _, note in ipairs(list.notes) do write(("# %s\n"):format(fmt.escape(note))) end
+  local counts = count_verdicts(list)
+  write(("# %s: %d ok, %d failed, %d cannot be told\n"):format(fmt.phrase(#list,
+    "{expectation|expectations}"), counts.ok, counts.failed, counts["cannot tell"]))
+end
+
+-- A # would begin a directive.
+local function escape_tap(text) return (fmt.escape(text):gsub("[#\\]", "\\%0")) end
+
+---TAP has no third result: an expectation that cannot be told is skipped.
+---@param list table[]
+---@param write fun(text: string)
+function forms.tap(list, write)
+  write(("TAP version 13\n1..%d\n"):format(#list))
+  for i, result in ipairs(list) do
+    local skipped = result.verdict ~= OK and result.verdict ~= FAILED
+    write(("%s %d - %s%s\n"):format(result.verdict == FAILED and "not ok" or "ok", i,
+      escape_tap(result.text), skipped and " # SKIP cannot tell" or ""))
+    write(("  ---\n  found: %q\n  ...\n"):format(fmt.escape(result.found)))
+  end
+  for _, note in ipairs(list.notes) do write(("# %s\n"):format(fmt.escape(note))) end
+end
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+
+local function escape_xml(text) return (fmt.escape(text):gsub('[&<>"]', entities)) end
+
+---An expectation that cannot be told is an error in JUnit: the test has no result.
+---@param list table[]
+---@param write fun(text: string)
+---@param name string of the spec
+function forms.junit(list, write, name)
+  local counts = count_verdicts(list)
+  write '<?xml version="1.0" encoding="UTF-8"?>\n'
+  write(('<testsuite name="%s" tests="%d" failures="%d" errors="%d">\n'):format(
+    escape_xml(name), #list, counts.failed, counts["cannot tell"]))
+  for _, result in ipairs(list) do
+    write(('  <testcase classname="%s" name="%s" time="%.3f">\n'):format(escape_xml(name),
+      escape_xml(result.text), result.seconds))
+    local found = escape_xml(result.found)
+    if result.verdict == FAILED then
+      write(('    <failure message="%s" type="%s"/>\n'):format(found, result.op))
+    elseif result.verdict ~= OK then
+      write(('    <error type="cannot tell" message="%s"/>\n'):format(found))
+    else
+      write(("    <system-out>%s</system-out>\n"):format(found))
+    end
+    write "  </testcase>\n"
+  end
+  if list.notes[1] then
+    local notes = escape_xml(table.concat(list.notes, "; "))
+    write(("  <system-out>%s</system-out>\n"):format(notes))
+  end
+  write "</testsuite>\n"
+end
+
+---@param list table[]
+---@return integer # 1 if an expectation failed, 4 if one cannot be told, else 0
+local function status_of(list)
+  local counts = count_verdicts(list)
+  return counts.failed > 0 and 1 or counts["cannot tell"] > 0 and 4 or 0
+end
+
 local function write_results(list, args, path, out)
   local form = args.tap and "tap" or args.junit and "junit" or "text"
   local ok, message = write_output(args.o ~= "-" and args.o or out, function(write)
-    output[form](list, write, path)
+    forms[form](list, write, path)
   end)
   if not ok then return nil, message end
-  return output.status(list)
+  return status_of(list)
 end
 
 function tool.prepare(args)

@@ -2,9 +2,81 @@
 
 local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
-local requests = require "perflua.waits.requests"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
+
+-- Describes to pair() the requests of block devices, from the tracepoints block:block_rq_*:
+-- queued, issued to the device, completed by it, in parts perhaps, or given back to the queue.
+
+local EVENT <const> = "block:block_rq_%s"
+
+-- The position of a request on its device. A flush has no sectors, so it has none.
+local POSITION <const> = "args.nr_sector == 0 and -1 or args.sector"
+
+-- A new request may be queued at the position of one that the device has: they have keys of
+-- their own.
+local QUEUED <const>, ISSUED <const> = { "args.dev", POSITION, "'queue'" },
+  { "args.dev", POSITION, "'device'" }
+
+-- The first sector after those that have completed, and after those of the request.
+local DONE <const> = "args.sector + args.nr_sector"
+local END <const> = "at_issued.args.sector + at_issued.args.nr_sector"
+
+-- The condition under which a span is a request that completed: one that was merged into
+-- another while it was queued did not.
+local COMPLETED = "state == 'issued' or state == 'failed'"
+
+-- The time of a request: from the last time that the device got it.
+local TOOK = "stop - at_issued.time"
+
+-- The operation of a request, by the letters of rwbs that say what is done (blk_fill_rwbs of
+-- the kernel). F before another letter is a flush before it.
+local OPERATION = (function()
+  local parts = {}
+  for _, row in ipairs { { "FR", "read" }, { "FW", "write" }, { "FD", "discard" },
+    { "DE", "erase" }, { "R", "read" }, { "W", "write" }, { "D", "discard" }, { "F", "flush" },
+    { "Z", "zone" } } do
+    parts[#parts + 1] = ("starts(at_issued.args.rwbs, '%s') and '%s'"):format(row[1], row[2])
+  end
+  return table.concat(parts, " or ") .. " or 'other'"
+end)()
+
+local function kinds_of(file)
+  local function kind(name, values)
+    values.event = EVENT:format(name)
+    return file.events[values.event] and values or nil
+  end
+  return kind
+end
+
+-- Returns the kinds that are there, in order.
+local function present(n, ...)
+  local kinds = {}
+  for i = 1, n do kinds[#kinds + 1] = (select(i, ...)) end
+  return kinds
+end
+
+---@param file perflua.File
+---@param failed string the argument of block_rq_complete that is not 0 if it failed
+---@return table # pair()'s options
+local function pair_options(file, failed)
+  local kind = kinds_of(file)
+  local is_part = ("args.nr_sector > 0 and %s < %s"):format(DONE, END)
+  local rest = { "args.dev", DONE, "'device'" }
+  return {
+    open = present(2, kind("insert", { key = QUEUED, state = "queued" }),
+      kind("issue", { key = ISSUED, state = "issued" })),
+    change = present(5,
+      kind("insert", { key = QUEUED, from = "requeued", state = "queued" }),
+      kind("issue", { key = QUEUED, to = ISSUED, state = "issued" }),
+      kind("requeue", { key = ISSUED, to = QUEUED, state = "requeued" }),
+      kind("complete", { key = ISSUED, to = rest, state = "failed",
+        where = ("%s ~= 0 and %s"):format(failed, is_part) }),
+      kind("complete", { key = ISSUED, to = rest, where = is_part })),
+    close = present(2, kind("merge", { key = QUEUED }), kind("complete", { key = ISSUED,
+      where = ("args.nr_sector == 0 or %s >= %s"):format(DONE, END) })),
+  }
+end
 
 local known = { "device", "operation", "flags", "comm" }
 
@@ -50,8 +122,8 @@ local function query_of(file, args, by)
   local query = described.samples(file)
   local failed = query:field("integer", "args.error", "args.errors") -- before Linux 4.14
   local has_bytes = query:field("integer", "args.bytes")
-  query = query:pair(requests.pairs(file, failed)):where(requests.COMPLETED)
-  local keys = { device = "at_issued.args.dev", operation = requests.OPERATION,
+  query = query:pair(pair_options(file, failed)):where(COMPLETED)
+  local keys = { device = "at_issued.args.dev", operation = OPERATION,
     flags = "at_issued.args.rwbs or ''",
     comm = "open.args.comm or at_issued.args.comm or '[unknown]'" }
   local condition = samples.span_condition(args, { cpu = "at_issued.cpu",
@@ -61,8 +133,8 @@ local function query_of(file, args, by)
   for _, name in ipairs(known) do
     if by[name] then list[#list + 1] = keys[name] end
   end
-  query = query:group_by(table.unpack(list)):count():sum(requests.TOOK):as("took")
-    :max(requests.TOOK):as("longest"):sum(has_bytes
+  query = query:group_by(table.unpack(list)):count():sum(TOOK):as("took")
+    :max(TOOK):as("longest"):sum(has_bytes
       and "at_issued.args.bytes or at_issued.args.nr_sector * 512"
       or "at_issued.args.nr_sector * 512"):as("bytes")
     :sum(("(close.%s ~= 0 or in_failed > 0) and 1 or 0"):format(failed)):as("errors")
@@ -71,7 +143,7 @@ local function query_of(file, args, by)
     query = query:sum("at_queued.time ~= nil and 1"):as("queued"):sum(wait):as("waited")
       :max(wait):as("longest_wait")
   end
-  return args.hist and query:hist(requests.TOOK):as "hist" or query, keys
+  return args.hist and query:hist(TOOK):as "hist" or query, keys
 end
 
 function tool.queries(file, args, by) return { (query_of(file, args, by)) } end

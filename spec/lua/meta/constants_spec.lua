@@ -1,5 +1,5 @@
 -- The meta of a script, which is read from its text.
-local constants = require "perflua.meta.constants"
+local constants = require("perflua.meta.library").constants
 
 local function reads(wanted, text) assert.are.same(wanted, (constants(text)), text) end
 
