@@ -137,7 +137,8 @@ end
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = side.basis(first[1], options.per),
-    match = options.match or {}, matched = {}, symbol = side.symbol_of_addresses(first, second) }
+    match = options.match or {}, matched = {},
+    symbol = side.symbol_of_addresses(first, second) }
   reads.sliced = #first < join.RUNS and #second < join.RUNS
   local a = side.read(first, "before", reads)
   reads.like = a
