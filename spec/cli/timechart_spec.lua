@@ -95,6 +95,20 @@ describe("perflua timechart", function()
     assert.not_matches(">not known who ran</text>", timechart(path).out, 1, true)
   end)
 
+  it("draws no run of a thread that came to another processor meanwhile", function()
+    local rows = read(timechart(switches.recording {
+      { 10 * US, 0, "switch", 7, 1, 0 }, { 10 * US, 1, "switch", 0, 0, 0 },
+      { 20 * US, 0, "switch", 0, 0, 7 }, { 30 * US, 1, "switch", 0, 0, 7 },
+      { 35 * US, 1, "switch", 7, 1, 0 }, { 40 * US, 0, "switch", 7, 1, 0 },
+      { 50 * US, 0, "switch", 0, 0, 7 }, { 60 * US, 1, "switch", 0, 0, 7 },
+      { 65 * US, 1, "switch", 7, 1, 0 }, { 70 * US, 1, "switch", 0, 0, 0 },
+    }).out)
+    assert.same({
+      { "cpu 0", 0.0, "", "", "10-30 -1, 40-60 -1" }, { "cpu 1", 10.0, "20-25 0, 50-55 0", "" },
+      { "[unknown] 7", 10.0, "20-25 1, 50-55 1", "" },
+    }, { rows[1], rows[2], rows[3] })
+  end)
+
   it("refuses wrong words, and recordings without switches", function()
     assert.equal(2, run.perflua({ "timechart", path }).status)
     assert.equal(2, timechart("--count", "0", path).status)

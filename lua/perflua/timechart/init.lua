@@ -98,10 +98,11 @@ function timechart.query(file)
     table.unpack(wakes and { "at_woken.time", "at_woken.tid" } or {}))
 end
 
--- Reads spans. A thread that runs at the end does so until the end if it was seen to leave a
--- processor before.
+-- Reads spans, which come in the order of their ends. A thread that runs at the end does so
+-- until the end if it was seen to leave a processor before. A thread that was seen on another
+-- processor after the start of a run had left, unseen: then it is not known who ran.
 local function read(chart, query)
-  local last, left, unseen = {}, {}, {}
+  local last, left, unseen, seen = {}, {}, {}, {} -- seen: when threads came or left last
   local from, to = math.maxinteger, 0
   for key, start, stop, before, tid, after, ready, woken_at, waker in query:each() do
     local last_time = stop or start
@@ -109,8 +110,15 @@ local function read(chart, query)
     if last_time > to then to = last_time end
     if key < 0 then
       left[before] = true
-      if stop then chart:add_run(-1 - key, start, stop, before, tid, after)
-      else last[#last + 1] = { -1 - key, start, before, tid } end
+      if (seen[before] or 0) < start then seen[before] = start end
+      local is_elsewhere = tid ~= 0 and (seen[tid] or 0) > start
+      if not is_elsewhere then seen[tid] = start end
+      if stop then
+        seen[after] = stop
+        chart:add_run(-1 - key, start, stop, before, tid, not is_elsewhere and after)
+      else
+        last[#last + 1] = { -1 - key, start, before, tid }
+      end
     else
       if woken_at then chart:add_wake(woken_at, waker or 0, key) end
       if stop and ready > 0 then
@@ -121,9 +129,10 @@ local function read(chart, query)
   chart.from, chart.to = from, to
   for _, one in ipairs(last) do
     local cpu, start, before, tid = table.unpack(one)
-    local is_known = tid == 0 or left[tid]
-    if not is_known then unseen[tid] = true end
-    chart:add_run(cpu, start, to, before, tid, is_known and tid)
+    local is_seen = tid == 0 or left[tid]
+    if not is_seen then unseen[tid] = true end
+    chart:add_run(cpu, start, to, before, tid,
+      is_seen and (tid == 0 or seen[tid] == start) and tid)
   end
   for _ in pairs(unseen) do chart.unseen = chart.unseen + 1 end
   table.sort(chart.wakes, function(a, b) return a[1] < b[1] end)
