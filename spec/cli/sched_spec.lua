@@ -121,6 +121,19 @@ b         8     1   0.005     0.00       1     0.002          0.00    2.00    2.
     assert.is_nil(rows[9].comm)
   end)
 
+  it("reads a recording twice, also for the names of threads that no record has", function()
+    local list = { { 1000, 0, "switch", 0, 0, 7, "seven" }, { 2000, 0, "switch", 7, SLEEPS, 8 },
+      { 3000, 0, "switch", 8, SLEEPS, 7, "seven" } }
+    for _, threads in ipairs { {}, { [2] = "kthreadd", [7] = "seven", [8] = "eight" } } do
+      local got = run.perflua { "sched", "--timing=json", switches.recording(list, threads) }
+      local passes = {}
+      for i, pass in ipairs(dkjson.decode(got.err).files[1].passes) do passes[i] = pass.what end
+      table.sort(passes)
+      assert.same({ "groups", "index of times", "recorded system" }, passes)
+      assert.matches("seven%s+7 ", got.out)
+    end
+  end)
+
   it("says when not each switch was recorded", function()
     local list = { { 1000, 0, "switch", 0, 0, 7 }, { 2000, 0, "switch", 7, SLEEPS, 8 } }
     local function said(change, period)

@@ -84,9 +84,10 @@ function Chart:add_wake(time, waker, woken)
 end
 
 ---@param file perflua.File
+---@param is_named boolean whether names of threads are asked for
 ---@return perflua.Described # of the times between switches of processors, whose key is below
 --- 0, and of threads off them
-function timechart.query(file)
+function timechart.query(file, is_named)
   local wakes = switches.wakes(file)
   local options = wakes and switches.sleeps(wakes) or switches.off()
   local between = { event = switches.event, key = "-1 - cpu", state = "between" }
@@ -95,6 +96,7 @@ function timechart.query(file)
   options.unfinished = true
   return described.samples(file):pair(options):select("key", "start", "stop",
     "open.args.prev_pid", "open.args.next_pid", "close.args.prev_pid", "duration - in_blocked",
+    is_named and "open.args.next_comm" or "false",
     table.unpack(wakes and { "at_woken.time", "at_woken.tid" } or {}))
 end
 
@@ -104,12 +106,13 @@ end
 local function read(chart, query)
   local last, left, unseen, seen = {}, {}, {}, {} -- seen: when threads came or left last
   local from, to = math.maxinteger, 0
-  for key, start, stop, before, tid, after, ready, woken_at, waker in query:each() do
+  for key, start, stop, before, tid, after, ready, comm, woken_at, waker in query:each() do
     local last_time = stop or start
     if start < from then from = start end
     if last_time > to then to = last_time end
     if key < 0 then
       left[before] = true
+      if comm and comm ~= "" then chart.comms[tid] = comm end -- one was asked for
       if (seen[before] or 0) < start then seen[before] = start end
       local is_elsewhere = tid ~= 0 and (seen[tid] or 0) > start
       if not is_elsewhere then seen[tid] = start end
@@ -161,7 +164,7 @@ end
 
 -- Names the rows, and leaves out threads that are not chosen, or for which there is no room.
 local function finish_rows(chart, file, is_chosen, most)
-  local comm_of = switches.names(file)
+  local comm_of = switches.names(file, nil, chart.comms)
   chart.cpus = sorted(chart.by_cpu, function(a, b) return a.id < b.id end)
   for _, row in ipairs(chart.cpus) do row.name = ("cpu %d"):format(row.id) end
   local all = sorted(chart.by_tid, function(a, b)
@@ -201,9 +204,11 @@ end
 function timechart.read(file, options)
   local step = step_of(file)
   samples_with_losses.read_names(file)
+  local is_named = switches.have_names(file)
   local chart = setmetatable({ by_tid = {}, by_cpu = {}, woken = {}, wakes = {}, unknown = 0,
-    step = step, merged = 0, left_out = 0, left_out_ns = 0, unseen = 0 }, Chart)
-  local query = timechart.query(file).query
+    step = step, comms = is_named and {} or nil, merged = 0, left_out = 0, left_out_ns = 0,
+    unseen = 0 }, Chart)
+  local query = timechart.query(file, is_named).query
   read(chart, query)
   if not next(chart.by_cpu) then return nil end
   finish_gaps(chart)

@@ -45,8 +45,9 @@ times are cut at its ends.
   lua5.4   28152   269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
 
--- Returns the query: of each thread its runs, and the times off processors.
-local function query_of(file, args)
+-- Returns the query: of each thread its runs, and the times off processors; and its name if it
+-- is asked for.
+local function query_of(file, args, is_named)
   local options = switches.lives(switches.wakes(file))
   options.unfinished, options.window = true, samples.window(args)
   local query = described.samples(file):pair(options)
@@ -58,14 +59,14 @@ local function query_of(file, args)
   query = query:group_by("key", "state"):count():sum("duration")
     :sum("duration - in_blocked"):as("ready"):max("duration - in_blocked"):as("longest")
     :max_by("stop", "duration - in_blocked"):as("longest_end"):max("so_far"):as("so_far")
-  -- a stream is read once: of other recordings switches are read for names that are missing
-  if not file.size then query = query:last "args.next_comm":as "comm" end
+  if is_named then query = query:last "args.next_comm":as "comm" end
   -- of spans that the window cuts those that begin in it are counted, or end in it
   return options.window and query:sum("start == time and 1"):as("begun")
     :sum("stop == close.time and 1"):as("ended") or query
 end
 
-function tool.queries(file, args) return { (query_of(file, args)) } end
+-- Whether names are asked for is known once those of the recording were read.
+function tool.queries(file, args) return { (query_of(file, args, not file.size)) } end
 
 function tool.prepare(args) return nil, result_table.check_options(args) end
 
@@ -131,9 +132,11 @@ function tool.run(file, args, out)
   local is_chosen, unseen, unwoken = samples.of_tids(file, args), 0, 0
   local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
-  local query = query_of(file, args)
+  local is_named = switches.have_names(file)
+  local query = query_of(file, args, is_named)
   local made, comm_of = query:table(), switches.names(file,
-    samples.narrow(file:samples(switches.event), { time = args.time }))
+    samples.narrow(file:samples(switches.event), { time = args.time }),
+    is_named and {} or nil)
   for _, thread in ipairs(threads_of(made)) do
     local run, row, without = thread.running, columns_of(thread)
     unwoken = unwoken + without

@@ -68,7 +68,8 @@ local function describe(file, chart)
   return table.concat(parts, "  ·  ")
 end
 
-function tool.queries(file) return { (timechart.query(file)) } end
+-- Whether names are asked for is known once those of the recording were read.
+function tool.queries(file) return { (timechart.query(file, not file.size)) } end
 
 function tool.prepare(args) return nil, check_options(args) end
 

@@ -161,7 +161,7 @@ end
 -- Returns names by tid: those of the last switches.
 local function read_switches(file, query)
   local by_tid, event = {}, switches.event
-  if not file.size or not file.events[event] then return by_tid end -- a stream is read once
+  if not file.events[event] then return by_tid end
   local names = (query or file:samples(event)):group_by("args.next_pid"):last("args.next_comm")
   for row in names:table():rows() do
     local tid, comm = row["args.next_pid"], row["last_args.next_comm"]
@@ -170,11 +170,20 @@ local function read_switches(file, query)
   return by_tid
 end
 
+---@param file perflua.File
+---@return boolean # whether switches have to be asked for names while they are read: a stream's
+--- are not known before, and a recording without the name of thread 2, the kernel's kthreadd,
+--- lacks those of most threads that ran before it began
+function switches.have_names(file)
+  local thread = file.size and file:thread(2)
+  return not (thread and thread.comm)
+end
+
 ---@param file perflua.File whose samples were read
 ---@param query perflua.Query? of the switches that are read; default: all
+---@param by_tid table<integer, string>? names that switches told: then these are not read
 ---@return fun(tid: integer, time: integer?): string?
-function switches.names(file, query)
-  local by_tid
+function switches.names(file, query, by_tid)
   return function(tid, time)
     local thread = file:thread(tid, time)
     if thread and thread.comm then return thread.comm end
