@@ -146,14 +146,14 @@ function address.explain(file, ip, options)
   if interrupted.now() then -- there is no time to read names
     return { path = file.path, address = ip, pid = options.pid, processes = json.array() }
   end
-  local one, kind = walk_history(asked, records, options.pid)
+  local stays, kind = walk_history(asked, records, options.pid)
   local report = { path = file.path, address = ip, kind = kind, pid = options.pid,
     time = options.time,
-    guest = options.guest, timed = is_timed(file, records), processes = json.array { one } }
+    guest = options.guest, timed = is_timed(file, records), processes = json.array { stays } }
   if not options.pid and kind ~= "kernel" and not options.guest then
     report.processes, report.not_looked_at = processes_with(asked, records)
-    if has_kernel_map(one, kind) then table.insert(report.processes, 1, one) end
-  elseif options.pid and kind ~= "kernel" and not has_map(one) then
+    if has_kernel_map(stays, kind) then table.insert(report.processes, 1, stays) end
+  elseif options.pid and kind ~= "kernel" and not has_map(stays) then
     local kernel = walk_history(asked, records)
     if has_kernel_map(kernel, kind) then table.insert(report.processes, kernel) end
   end

@@ -144,8 +144,9 @@ local function source_lines(add, binary)
   else
     add("symbols", "none: %s", binary.reason or "not looked for")
   end
-  for _, one in ipairs(binary.tried) do
-    add(nil, "%s: %s%s", one.path, one.verdict, one.where and (" (%s)"):format(one.where) or "")
+  for _, tried in ipairs(binary.tried) do
+    add(nil, "%s: %s%s", tried.path, tried.verdict,
+      tried.where and (" (%s)"):format(tried.where) or "")
   end
   if binary.symbols == 0 and symbols_advice(binary) then
     add(nil, "-> %s", symbols_advice(binary))
@@ -175,9 +176,9 @@ local function symbol_lines(add, stay)
       add(nil, "a name in a jitdump is valid from the time when its code was made")
     end
     for _, key in ipairs(stay.binary.kind == "jit" and {} or { "before", "after" }) do
-      local one = stay[key]
-      add(nil, "%s: %s", key, one and ("%s, %s"):format(describe_symbol(one, stay.address),
-        format_range(one)) or "none")
+      local symbol = stay[key]
+      add(nil, "%s: %s", key, symbol and ("%s, %s"):format(
+        describe_symbol(symbol, stay.address), format_range(symbol)) or "none")
     end
   end
 end

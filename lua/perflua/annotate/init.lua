@@ -82,12 +82,12 @@ end
 
 -- Adds to each function what its samples are, by event.
 local function add_up(list)
-  for i, one in ipairs(list) do
-    one.number, one.events = i, {}
-    for _, hits in ipairs(one.hits) do
-      local sums = one.events[hits.event] or { samples = 0, period = 0 }
+  for i, func in ipairs(list) do
+    func.number, func.events = i, {}
+    for _, hits in ipairs(func.hits) do
+      local sums = func.events[hits.event] or { samples = 0, period = 0 }
       sums.samples, sums.period = sums.samples + hits.samples, sums.period + hits.period
-      one.events[hits.event] = sums
+      func.events[hits.event] = sums
     end
   end
   return list
@@ -144,10 +144,10 @@ end
 ---@return table[]
 local function hottest_of(read, event, least)
   local total, list = read.totals[event], {}
-  for _, one in ipairs(read.list) do
-    local sums = one.events[event]
+  for _, func in ipairs(read.list) do
+    local sums = func.events[event]
     if sums and (not least or sums.period >= least / 100 * total.period) then
-      list[#list + 1] = one
+      list[#list + 1] = func
     end
   end
   table.sort(list, function(a, b)
@@ -196,15 +196,15 @@ end
 -- Returns the function of that name with the most samples, of all events.
 local function find_function(read, symbol, dso)
   local best
-  local function weight(one)
+  local function weight(func)
     local n = 0
-    for _, sums in pairs(one.events) do n = n + sums.samples end
+    for _, sums in pairs(func.events) do n = n + sums.samples end
     return n
   end
-  for _, one in ipairs(read.list) do
-    if one.symbol == symbol and (not dso or one.dso == dso)
-      and (not best or weight(one) > weight(best)) then
-      best = one
+  for _, func in ipairs(read.list) do
+    if func.symbol == symbol and (not dso or func.dso == dso)
+      and (not best or weight(func) > weight(best)) then
+      best = func
     end
   end
   return best

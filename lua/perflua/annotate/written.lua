@@ -28,12 +28,12 @@ end
 
 local function line_of(listing, i, events, percent_type)
   local line = listing[i]
-  local one = { address = json.address(line.address), offset = line.offset, size = line.size,
+  local entry = { address = json.address(line.address), offset = line.offset, size = line.size,
     bytes = hex_of(line.bytes), text = line.text, kind = line.kind, jump = line.jump,
     target = line.target, srcline = line.srcline, path = line.path, line = line.number,
     source = line.source }
-  if line.frames and line.frames[2] then one.inlined = line.frames end
-  return add_sums(one, listing.hits[i], events, percent_type)
+  if line.frames and line.frames[2] then entry.inlined = line.frames end
+  return add_sums(entry, listing.hits[i], events, percent_type)
 end
 
 local function lines_of(listing, events, options)

@@ -79,7 +79,7 @@ local function describe_unknown(name, text, ...)
   for _, files in ipairs { ... } do
     for _, file in ipairs(files) do
       if not file.size then return "none of its samples" end
-      for one in pairs(unfound.functions(file)) do names[one] = true end
+      for symbol in pairs(unfound.functions(file)) do names[symbol] = true end
     end
   end
   if names[name] then return nil end
@@ -156,8 +156,8 @@ end
 local function extreme(files, choose, measure_file)
   local value
   for _, file in ipairs(files) do
-    local one = measure_file(file)
-    value = value and choose(value, one) or one
+    local found = measure_file(file)
+    value = value and choose(value, found) or found
   end
   return { value = value, low = value, high = value }
 end

@@ -284,9 +284,9 @@ function words.run(path)
     return nil, type(raised) == "string" and raised
       or ("%s: (error object is a %s value)"):format(path, type(raised))
   end
-  for _, one in ipairs(spec.open) do
-    if not one.used then
-      return nil, ("%s: nothing is expected of %s"):format(path, one.quantity.text)
+  for _, expectation in ipairs(spec.open) do
+    if not expectation.used then
+      return nil, ("%s: nothing is expected of %s"):format(path, expectation.quantity.text)
     end
   end
   if #spec.conditions == 0 then return nil, path .. ": the spec expects nothing" end

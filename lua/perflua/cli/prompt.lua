@@ -65,7 +65,7 @@ local function explain_all(is_meant)
 end
 
 local function explain_name(name, host)
-  local texts = explain_all(function(one) return one == name end)
+  local texts = explain_all(function(method) return method == name end)
   if #texts > 0 then return table.concat(texts, "\n") end
   local tools = require "perflua.tools"
   local ok, status, message = pcall(tools.find("help").run, { name }, io.stdout, host)

@@ -18,8 +18,8 @@ local known = setmetatable({}, { __mode = "k" })
 -- Returns which measure of a Table counts, and which key is a function; nil: none.
 local function find_columns(data)
   local counted, symbol
-  for i, one in ipairs(data.measures) do
-    if one.measure == "count" and not one.weight then counted = counted or i end
+  for i, measure in ipairs(data.measures) do
+    if measure.measure == "count" and not measure.weight then counted = counted or i end
   end
   for i, key in ipairs(data.keys) do symbol = key.text == "symbol" and i or symbol end
   if counted and symbol and not data.interrupted then return counted, symbol end

@@ -113,8 +113,8 @@ end
 
 -- Returns true for an array whose elements are all tables with keys: rows.
 local function are_rows(list)
-  for _, one in ipairs(list) do
-    if not is_plain(one) or #one > 0 or next(one) == nil then return false end
+  for _, item in ipairs(list) do
+    if not is_plain(item) or #item > 0 or next(item) == nil then return false end
   end
   return #list > 0
 end

@@ -51,16 +51,16 @@ end
 
 -- Returns the means over the runs of a side of the parts that a function tells, up to two; nil
 -- or false: a run does not say.
-local function means_of(one, parts_of)
+local function means_of(side, parts_of)
   local sums = { 0, 0 }
-  for _, run in ipairs(one.runs) do
+  for _, run in ipairs(side.runs) do
     local file = run.spec and run.spec.file
     if not file or not file.size or not run.seconds or run.has_gaps or run.spec.from
       or run.spec.to then
       return nil
     end
     local parts = { parts_of(file, run.seconds) }
-    for i = 1, 2 do sums[i] = sums[i] and parts[i] and sums[i] + parts[i] / #one.runs end
+    for i = 1, 2 do sums[i] = sums[i] and parts[i] and sums[i] + parts[i] / #side.runs end
   end
   return sums[1], sums[2]
 end

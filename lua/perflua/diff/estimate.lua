@@ -15,10 +15,10 @@ local MISSED <const> = 0.05 -- of comparisons may miss the change
 
 local MOST <const> = 1000 -- runs, and times the length of a run: larger numbers are not told
 
-local function method_of(one)
-  if #one.runs >= join.RUNS then return "runs" end
-  if one.basis.quantile then return "order" end
-  return one.n_slices and one.n_slices >= join.SLICES and "slices" or "none"
+local function method_of(made)
+  if #made.runs >= join.RUNS then return "runs" end
+  if made.basis.quantile then return "order" end
+  return made.n_slices and made.n_slices >= join.SLICES and "slices" or "none"
 end
 
 ---Reads runs of the same work.
@@ -34,13 +34,13 @@ function estimate.of(runs, options)
     usage_error("diff: %s too few: at least %d show how much runs vary",
       fmt.phrase(#list, "{run is|runs are}"), options.least)
   end
-  local one = side.read(list, options.what, {
+  local made = side.read(list, options.what, {
     basis = side.basis(list[1], options.per), match = {},
     matched = {}, sliced = #list < join.RUNS,
   })
-  if side.are_empty(one) then return {} end
-  local joined, rows = join.sides(one), {}
-  join.judge(joined, { method = method_of(one), confidence = options.confidence })
+  if side.are_empty(made) then return {} end
+  local joined, rows = join.sides(made), {}
+  join.judge(joined, { method = method_of(made), confidence = options.confidence })
   for i, row in ipairs(join.rows(joined)) do
     local part = row.before
     rows[i] = { event = row.event, keys = row.keys, value = part.value, error = part.error,

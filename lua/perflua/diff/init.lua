@@ -53,21 +53,21 @@ local function check_common_events(before, after)
     if after.events[event] then return end
     if not first or event < first then first = event end
   end
-  local other = {}
-  for event in pairs(after.events) do other[#other + 1] = event or "all events together" end
-  table.sort(other)
+  local theirs = {}
+  for event in pairs(after.events) do theirs[#theirs + 1] = event or "all events together" end
+  table.sort(theirs)
   usage_error("diff: no common event: %s before, %s after", first or "all events together",
-    table.concat(other, ", "))
+    table.concat(theirs, ", "))
 end
 
-local function check_seconds(one)
-  for _, run in ipairs(one.runs) do
-    if one.basis.per == "second" and not run.seconds then
+local function check_seconds(checked)
+  for _, run in ipairs(checked.runs) do
+    if checked.basis.per == "second" and not run.seconds then
       usage_error("diff: per = \"second\" needs recordings whose records have times; %s %s",
-        one.what, run.spec and "has none" or "is a Table")
-    elseif one.basis.per == "second" and run.has_gaps then
+        checked.what, run.spec and "has none" or "is a Table")
+    elseif checked.basis.per == "second" and run.has_gaps then
       usage_error("diff: per = \"second\" goes with one window of time, but %s has several",
-        one.what)
+        checked.what)
     end
   end
 end
@@ -164,11 +164,11 @@ local function judge(joined, options, family, only)
 end
 
 -- Returns the key whose names a side may lack: functions, or stacks.
-local function find_family(one)
-  for i, key in ipairs(one.runs[1].keys) do
+local function find_family(checked)
+  for i, key in ipairs(checked.runs[1].keys) do
     if key.text == "stack" then return i end
   end
-  return one.symbol
+  return checked.symbol
 end
 
 ---Compares two recordings, or several runs of each side.

@@ -44,25 +44,25 @@ local function create(before, after)
 end
 
 -- Shares of rows that are items of records are of the records.
-local function divide_by_wholes(joined, one, r, run)
+local function divide_by_wholes(joined, side, r, run)
   local is_known = {}
   for _, whole in ipairs(run.measure.measure == "share" and run.data.whole or {}) do
     local name = run.data.events and names.event(whole.event or "unknown event") or false
-    core.comparison_divide_by(joined.core, one.what_side, r, number_of(joined, name), whole[1],
+    core.comparison_divide_by(joined.core, side.what_side, r, number_of(joined, name), whole[1],
       not is_known[name])
     is_known[name] = true
   end
 end
 
-local function add_run(joined, one, r, naming)
-  local run = one.runs[r]
+local function add_run(joined, added, r, naming)
+  local run = added.runs[r]
   local events, matched = {}, names.events(run.data)
   for i, name in pairs(matched) do events[i] = number_of(joined, name) end
   for i, name in ipairs(run.data.events or {}) do
-    one.original[matched[i]] = one.original[matched[i]] or name
+    added.original[matched[i]] = added.original[matched[i]] or name
   end
   local ok, wrong = core.comparison_add(joined.core, run.result, {
-    side = one.what_side, number = r, count = run.count, kernel = run.kernel,
+    side = added.what_side, number = r, count = run.count, kernel = run.kernel,
     seconds = run.seconds,
     events = events, slices = run.slices, is_taken = run.is_taken,
     naming = run.build_id
@@ -70,13 +70,13 @@ local function add_run(joined, one, r, naming)
   })
   if not ok then usage_error("%s", sums.wrong[wrong]) end
   if run.is_taken then run.result, run.data.result = nil, nil end
-  divide_by_wholes(joined, one, r, run)
+  divide_by_wholes(joined, added, r, run)
 end
 
 -- Divides amounts by those of another event, whose periods are added up over the same time.
-local function divide_by_event(joined, one)
-  local event, what = one.basis.event, one.what
-  for r, run in ipairs(one.runs) do
+local function divide_by_event(joined, side)
+  local event, what = side.basis.event, side.what
+  for r, run in ipairs(side.runs) do
     if not run.spec or run.spec.file.size == nil then
       usage_error("diff: per = \"event:…\" needs recordings that can be read again; %s is not",
         what)
@@ -87,10 +87,10 @@ local function divide_by_event(joined, one)
     spec.keys, spec.split = {}, false
     local column = { name = "period", measure = "sum", ref = spec.scope:ref "period",
       kind = "unsigned" }
-    local read = slices.read(asked, what, run.slices and one.most,
+    local read = slices.read(asked, what, run.slices and side.most,
       { columns = { column, { name = "", measure = "count" } } })
     if read.slices then read.slices.offset = run.slices.offset end
-    local sum = core.comparison_divide(joined.core, read.result, { side = one.what_side,
+    local sum = core.comparison_divide(joined.core, read.result, { side = side.what_side,
       number = r, slices = read.slices })
     if sum == 0 then usage_error("diff: %s has no samples of event '%s'", what, event) end
   end
@@ -105,11 +105,11 @@ local function recorded_events(file)
 end
 
 -- Raises if a run did not record an event of another run: its amounts there are not 0.
-local function check_events(one)
+local function check_events(side)
   local events = {}
-  for event in pairs(one.events) do events[#events + 1] = event or nil end
+  for event in pairs(side.events) do events[#events + 1] = event or nil end
   table.sort(events)
-  for _, run in ipairs(events[1] and one.runs or {}) do
+  for _, run in ipairs(events[1] and side.runs or {}) do
     local file = run.spec and run.spec.file
     local has = file and recorded_events(file)
     for _, event in ipairs(events) do
@@ -122,19 +122,19 @@ local function check_events(one)
 end
 
 -- Sets the events of a side.
-local function take_events(joined, one)
-  one.events = {}
+local function take_events(joined, side)
+  side.events = {}
   for i, facts in ipairs(core.comparison_events(joined.core)) do
-    one.events[joined.names[i]] = facts[one.what_side]
+    side.events[joined.names[i]] = facts[side.what_side]
   end
 end
 
-local function add_side(joined, one, what, naming)
-  one.what_side, one.original = what, {}
-  for r in ipairs(one.runs) do add_run(joined, one, r, naming) end
-  take_events(joined, one)
-  check_events(one)
-  if one.basis.event then divide_by_event(joined, one) end
+local function add_side(joined, side, what, naming)
+  side.what_side, side.original = what, {}
+  for r in ipairs(side.runs) do add_run(joined, side, r, naming) end
+  take_events(joined, side)
+  check_events(side)
+  if side.basis.event then divide_by_event(joined, side) end
 end
 
 ---Joins sides that have rows.

@@ -19,9 +19,9 @@ local function distinct_texts(list)
   return texts
 end
 
-local function features_of(one, feature)
+local function features_of(side, feature)
   local list = {}
-  for _, run in ipairs(one.runs) do
+  for _, run in ipairs(side.runs) do
     local features = run.spec and run.spec.file.features
     list[#list + 1] = features and features[feature] or nil
   end
@@ -42,13 +42,13 @@ local function add_features(list, before, after)
   end
 end
 
-local function mean_seconds(one)
+local function mean_seconds(side)
   local sum = 0
-  for _, run in ipairs(one.runs) do
+  for _, run in ipairs(side.runs) do
     if not run.seconds then return nil end
     sum = sum + run.seconds
   end
-  return sum / #one.runs
+  return sum / #side.runs
 end
 
 local MUCH <const> = 1.1 -- longer than the other, by which lengths are said to differ
@@ -61,17 +61,17 @@ local function add_lengths(list, before, after)
     and "; if this is not the change itself, compare per second or per share" or "")
 end
 
-local function other_events(one, other)
+local function events_missing(side, from)
   local list = {}
-  for event in pairs(one.events) do
-    if not other.events[event] then list[#list + 1] = fmt.escape(event or "all events") end
+  for event in pairs(side.events) do
+    if not from.events[event] then list[#list + 1] = fmt.escape(event or "all events") end
   end
   table.sort(list)
   return list
 end
 
 local function add_events(list, before, after)
-  local a, b = other_events(before, after), other_events(after, before)
+  local a, b = events_missing(before, after), events_missing(after, before)
   if #a > 0 then
     list[#list + 1] = "left out: events only before: " .. table.concat(a, ", ")
   end
@@ -88,21 +88,21 @@ local function add_events(list, before, after)
   table.move(renamed, 1, #renamed, #list + 1, list)
 end
 
-local function add_damage(list, one)
-  for _, run in ipairs(one.runs) do
+local function add_damage(list, side)
+  for _, run in ipairs(side.runs) do
     local file, set_aside = run.spec and run.spec.file, run.spec and run.spec.aside
     local reason = set_aside and aside.said(set_aside.n)
-    if reason then list[#list + 1] = ("%s: %s"):format(one.what, reason) end
+    if reason then list[#list + 1] = ("%s: %s"):format(side.what, reason) end
     if file and (#file.damage > 0 or file.complete == false) then
-      list[#list + 1] = ("%s: %s is damaged or cut off"):format(one.what,
+      list[#list + 1] = ("%s: %s is damaged or cut off"):format(side.what,
         fmt.escape(fmt.paths(file.path)))
     end
   end
 end
 
-local function add_unmatched(list, one)
-  for name in pairs(one.match) do
-    if not one.matched[name] then
+local function add_unmatched(list, side)
+  for name in pairs(side.match) do
+    if not side.matched[name] then
       list[#list + 1] = ("match: no row has the name '%s'"):format(fmt.escape(name))
     end
   end

@@ -30,8 +30,8 @@ local side = {}
 
 -- Returns the place of an unweighted count among the measures.
 local function find_count(data)
-  for m, one in ipairs(data.measures) do
-    if one.measure == "count" and not one.weight then return m end
+  for m, measure in ipairs(data.measures) do
+    if measure.measure == "count" and not measure.weight then return m end
   end
 end
 
@@ -132,9 +132,9 @@ end
 
 -- Raises if the runs answer different questions.
 local function check_alike(first, first_what, run, what)
-  local function question(one)
-    return { keys = one.keys, measures = { one.measure }, description = {
-      groups = one.description and one.description.groups } }
+  local function question(answer)
+    return { keys = answer.keys, measures = { answer.measure }, description = {
+      groups = answer.description and answer.description.groups } }
   end
   local difference = description.difference(question(first), question(run), true)
   if difference then
@@ -179,8 +179,8 @@ end
 ---@return boolean
 function side.are_empty(...)
   local n, empty, what = 0, 0, nil
-  for _, one in ipairs { ... } do
-    n, empty, what = n + #one.runs, empty + one.n_empty, what or one.empty
+  for _, made in ipairs { ... } do
+    n, empty, what = n + #made.runs, empty + made.n_empty, what or made.empty
   end
   if what and empty < n then usage_error("diff: %s", what) end
   return empty == n
@@ -234,11 +234,11 @@ function side.symbol_of_addresses(before, after)
   return have_common(build_ids_of(before), build_ids_of(after)) and symbol or nil
 end
 
-local function binaries_of(one)
+local function binaries_of(made)
   local results = {}
-  for i, run in ipairs(one.runs) do
+  for i, run in ipairs(made.runs) do
     results[i] = { result = run.result, file = run.spec.file, build_id = run.build_id,
-      symbol = one.symbol, count = run.count }
+      symbol = made.symbol, count = run.count }
   end
   return core.binaries(table.unpack(results))
 end

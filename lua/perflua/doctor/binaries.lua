@@ -116,17 +116,19 @@ end
 
 -- Describes where the symbols of a binary come from: "61.2 % of the samples in /usr/bin/words:
 -- 27 symbols of /usr/bin/words (recorded path)".
----@param one table # of report.sources
+---@param binary table # of report.sources
 ---@return string
-function binaries.source(one)
-  local from = not one.symbols and "not looked for" or one.symbols == 0 and "no symbols: "
-    .. (one.reason or "")
-    or ("%s of %s"):format(count(one.symbols, "symbol"), one.symbol_file or one.found
+function binaries.source(binary)
+  local from = not binary.symbols and "not looked for" or binary.symbols == 0 and "no symbols: "
+    .. (binary.reason or "")
+    or ("%s of %s"):format(count(binary.symbols, "symbol"), binary.symbol_file or binary.found
       or "the recording")
-  local found = one.symbol_file and one.found and (" (%s)"):format(one.found) or ""
-  if one.proof then found = (" (%s: there %s proved them)"):format(one.found, one.proof) end
-  return ("%s of the samples in %s: %s%s"):format(percent(one.samples_percent), one.name, from,
-    found)
+  local found = binary.symbol_file and binary.found and (" (%s)"):format(binary.found) or ""
+  if binary.proof then
+    found = (" (%s: there %s proved them)"):format(binary.found, binary.proof)
+  end
+  return ("%s of the samples in %s: %s%s"):format(percent(binary.samples_percent),
+    binary.name, from, found)
 end
 
 -- Returns what to do, which depends on the kinds of binaries.
@@ -144,11 +146,11 @@ local function write_advice(found)
   return table.concat(parts, "; ")
 end
 
-local function describe_binary(one)
-  local id = one.build_id and (" (build-id %s)"):format(one.build_id) or ""
-  local looked = one.tried[1] and ("; tried first: %s"):format(one.tried[1]) or ""
-  return ("%s%s: %s, %s%s"):format(one.filename, id, percent(one.samples_percent), one.reason,
-    looked)
+local function describe_binary(binary)
+  local id = binary.build_id and (" (build-id %s)"):format(binary.build_id) or ""
+  local looked = binary.tried[1] and ("; tried first: %s"):format(binary.tried[1]) or ""
+  return ("%s%s: %s, %s%s"):format(binary.filename, id, percent(binary.samples_percent),
+    binary.reason, looked)
 end
 
 local function check_symbols(report, found)
@@ -156,7 +158,7 @@ local function check_symbols(report, found)
   if found.n_missing == 0 then
     return nil
   end
-  for i, one in ipairs(found.missing) do lines[i] = describe_binary(one) end
+  for i, binary in ipairs(found.missing) do lines[i] = describe_binary(binary) end
   return {
     level = "note",
     text = ("%s without symbols here, with %s of the samples"):format(
@@ -171,7 +173,7 @@ end
 local function check_unproven(_, found)
   local lines = {}
   if found.n_unproven == 0 then return nil end
-  for i, one in ipairs(found.unproven) do lines[i] = one.filename end
+  for i, binary in ipairs(found.unproven) do lines[i] = binary.filename end
   return {
     level = "note",
     text = ("%s used without a recorded build-id: symbols come from the files on this machine")

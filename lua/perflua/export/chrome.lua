@@ -124,7 +124,7 @@ local function add_up(trace, query)
   if n == 0 then return 0, nil, counted.n end
   trace:place(trace_events.CPUS, 0)
   local threads = made.threads()
-  table.sort(threads, function(one, other) return one[2] < other[2] end) -- by the last name
+  table.sort(threads, function(a, b) return a[2] < b[2] end) -- by the last name
   for _, thread in ipairs(threads) do
     trace.last = math.max(trace.last, thread[2])
     if thread[1] ~= 0 then trace:process_of(thread[1], thread[2]) end

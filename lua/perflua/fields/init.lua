@@ -154,7 +154,7 @@ function Scope:root(name)
         and perf_names.advice(name) or "")
     end
     local kinds = {}
-    for candidate, one in pairs(known) do kinds[candidate] = one.kind end
+    for candidate, field in pairs(known) do kinds[candidate] = field.kind end
     for alias, meant in pairs(aliases) do
       kinds[alias] = known[meant[1]] and (meant[2] and "any" or kinds[meant[1]])
     end

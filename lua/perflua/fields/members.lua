@@ -95,10 +95,10 @@ function members.of_views(types, path)
   local kind, message, missing
   local having = {}
   for type_id, name in pairs(types) do
-    local one, wrong
-    if name then one, wrong = of_view(view_of(name), path) end
-    if one then
-      kind, having[type_id] = members.joined(kind, one), true
+    local part, wrong
+    if name then part, wrong = of_view(view_of(name), path) end
+    if part then
+      kind, having[type_id] = members.joined(kind, part), true
     else
       message, missing = message or wrong, true
     end

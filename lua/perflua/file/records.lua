@@ -52,12 +52,12 @@ local function type_ids(wanted)
   local ids = {}
   if type(wanted) ~= "table" then wanted = { wanted } end
   if #wanted == 0 then usage_error("the list of record types is empty") end
-  for _, one in ipairs(wanted) do
-    if one == "unknown" then
+  for _, item in ipairs(wanted) do
+    if item == "unknown" then
       ids[UNKNOWN] = true
       for id = 1, SMALL do ids[id] = ids[id] or not types()[id] or nil end
     else
-      ids[type_id(one)] = true
+      ids[type_id(item)] = true
     end
   end
   return ids

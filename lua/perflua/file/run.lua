@@ -78,9 +78,9 @@ local GLOB, EVENT_KEY = events.GLOB, events.EXACT + 1
 local function claim_event(claims, event, key, rank)
   local best = claims[event.index]
   if best and best.rank == GLOB and rank == GLOB and #best.key == #key then
-    local one, two = best.key, key
-    if two < one then one, two = two, one end
-    if not best.tie then best.tie = { one, two } end
+    local first, second = best.key, key
+    if second < first then first, second = second, first end
+    if not best.tie then best.tie = { first, second } end
     return
   end
   if not best or rank > best.rank or rank == best.rank and rank == GLOB
@@ -185,7 +185,7 @@ local function split_alternatives(handlers)
     for _, name in ipairs(type(list.any) == "table" and list.any or {}) do
       names[name] = true
     end
-    for _, one in ipairs(list) do add(one) end
+    for _, item in ipairs(list) do add(item) end
     add(list.events)
   end
   add(type(meta) == "table" and meta.needs)

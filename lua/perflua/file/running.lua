@@ -99,12 +99,12 @@ end
 local function known_tid(tid) return tid and tid >= 0 and tid end
 
 -- Returns who left and who came by a switch record; notes the pid of who came.
-local function read_switch(index, tid, out, other_pid, other)
+local function read_switch(index, tid, out, other_pid, other_tid)
   if out then
-    if known_tid(other) then index.pids[other] = known_tid(other_pid) or nil end
-    return known_tid(tid), known_tid(other)
+    if known_tid(other_tid) then index.pids[other_tid] = known_tid(other_pid) or nil end
+    return known_tid(tid), known_tid(other_tid)
   end
-  return known_tid(other), known_tid(tid)
+  return known_tid(other_tid), known_tid(tid)
 end
 
 local function read_file(file)
@@ -115,7 +115,7 @@ local function read_file(file)
     index.why = "its records do not say on which processor and when threads were switched"
     return index
   end
-  for type_id, time, cpu, tid, out, other_pid, other, prev, next_tid, comm, bpf in query do
+  for type_id, time, cpu, tid, out, other_pid, other_tid, prev, next_tid, comm, bpf in query do
     cpu = cpu and cpu >= 0 and cpu
     if type_id == LOST or type_id == LOST_SAMPLES and not bpf then
       note_loss(index, cpu)
@@ -127,7 +127,7 @@ local function read_file(file)
         if came and comm then index.names[came] = comm end
         list.is_whole = list.is_whole or left == 0
       else
-        left, came = read_switch(index, tid, out, other_pid, other)
+        left, came = read_switch(index, tid, out, other_pid, other_tid)
         list.is_whole = list.is_whole or type_id == SWITCH_CPU_WIDE
       end
       note_switch(list, time, left, came, type_id == SWITCH and not out)

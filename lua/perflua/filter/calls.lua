@@ -135,16 +135,16 @@ end
 ---@param visit fun(node: table, scope: table): table
 function calls.call(node, scope, visit)
   local name, args = node.name, node.args
-  local one = functions[name]
-  if not one then unknown(node) end
-  if #args ~= one.n then
-    fail(node.at, "'%s' takes %s, as in %s", name, one.n == 1 and "one argument"
-      or "two arguments", one.usage)
+  local described = functions[name]
+  if not described then unknown(node) end
+  if #args ~= described.n then
+    fail(node.at, "'%s' takes %s, as in %s", name, described.n == 1 and "one argument"
+      or "two arguments", described.usage)
   end
-  if one.text then calls.check_word(args[one.text], scope) end
+  if described.text then calls.check_word(args[described.text], scope) end
   for _, arg in ipairs(args) do visit(arg, scope) end
   node.op, node.name, node.args = name, nil, nil
-  one.make(node, args[1], args[2], scope)
+  described.make(node, args[1], args[2], scope)
 end
 
 ---@param node table of op "count"

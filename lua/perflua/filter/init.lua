@@ -32,9 +32,9 @@ end
 
 local function members(ref, value)
   local set = {}
-  for _, one in ipairs(type(value) == "table" and value or { value }) do
-    check(ref, one)
-    set[one] = true
+  for _, item in ipairs(type(value) == "table" and value or { value }) do
+    check(ref, item)
+    set[item] = true
   end
   return set
 end
@@ -59,8 +59,8 @@ local function of_table(wanted, scope)
     end
   end
   for _, name in ipairs(suggest.names(wanted)) do
-    local one = test(scope:ref(name), wanted[name], scope)
-    all = all and { op = "and", kind = "boolean", at = 1, left = all, right = one } or one
+    local tested = test(scope:ref(name), wanted[name], scope)
+    all = all and { op = "and", kind = "boolean", at = 1, left = all, right = tested } or tested
   end
   return expr.filter(all or { op = "const", kind = "boolean", at = 1, value = true })
 end

@@ -191,9 +191,9 @@ end
 function lexer.tokens(text)
   local tokens, at = {}, text:match("^%s*()")
   while at <= #text do
-    local one
-    one, at = token(text, at)
-    tokens[#tokens + 1] = one
+    local found
+    found, at = token(text, at)
+    tokens[#tokens + 1] = found
     at = text:match("^%s*()", at)
   end
   tokens[#tokens + 1] = { kind = "end", value = "the end", at = #text + 1 }

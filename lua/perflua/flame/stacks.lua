@@ -55,8 +55,8 @@ Stacks.__index = Stacks
 -- Returns the position of the event that the recording names first; nil: there is none.
 local function find_first(found)
   local first
-  for i, one in ipairs(found) do
-    local index = one.index or math.huge
+  for i, event in ipairs(found) do
+    local index = event.index or math.huge
     if not first or index < (found[first].index or math.huge) then first = i end
   end
   return first
@@ -94,12 +94,14 @@ function stacks.collect(query, options)
     request = { head = by ~= "none", inlined = options.inline, lines = options.lines },
   }, Stacks)
   local first = options.split and find_first(found)
-  local function event_of(one) return one and one.index and spec.file.events[one.index] end
-  for i, one in ipairs(found) do
+  local function event_of(entry)
+    return entry and entry.index and spec.file.events[entry.index]
+  end
+  for i, entry in ipairs(found) do
     if not first or i == first then
-      set.samples, set.total = set.samples + one.samples, set.total + one.weight
+      set.samples, set.total = set.samples + entry.samples, set.total + entry.weight
     else
-      set.others[#set.others + 1] = event_of(one) or false
+      set.others[#set.others + 1] = event_of(entry) or false
     end
   end
   if first then set.request.event, set.event = first, event_of(found[first]) end

@@ -66,9 +66,9 @@ end
 -- Writes the amounts on both sides of each frame, the number of its verdict, and its shade.
 local function add_changes(out, changes)
   local flat, verdicts = {}, {}
-  for i, one in ipairs(changes.list) do
-    flat[i] = ("%s,%s,%d,%d"):format(format_number(one[1]), format_number(one[2]), one[3],
-      one[4])
+  for i, change in ipairs(changes.list) do
+    flat[i] = ("%s,%s,%d,%d"):format(format_number(change[1]), format_number(change[2]),
+      change[3], change[4])
   end
   for i, verdict in ipairs(changes.verdicts) do verdicts[i] = page.script_string(verdict) end
   write_list(out, "verdicts", verdicts)

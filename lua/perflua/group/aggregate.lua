@@ -79,9 +79,9 @@ function aggregate.whole(spec, columns)
     seen[event.name] = (seen[event.name] or 0) + 1
     local row = sums[event.index]
     if row then
-      local one = { event = event.name, nth = seen[event.name] }
-      for n = 1, #summed do one[n] = row[tostring(n)] end
-      list[#list + 1] = one
+      local sums_of_event = { event = event.name, nth = seen[event.name] }
+      for n = 1, #summed do sums_of_event[n] = row[tostring(n)] end
+      list[#list + 1] = sums_of_event
     end
   end
   return list

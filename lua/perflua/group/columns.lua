@@ -14,8 +14,8 @@ local function taken(spec, keys, columns, name)
     if key.name == name then return true end
   end
   for _, column in ipairs(columns) do
-    for _, other in ipairs(column.names or { column.name }) do
-      if other == name then return true end
+    for _, given in ipairs(column.names or { column.name }) do
+      if given == name then return true end
     end
   end
   return false

@@ -49,20 +49,20 @@ function group.by(spec, ...)
     keys[#keys + 1] = key
   end
   for i = 1, select("#", ...) do
-    local one = select(i, ...)
-    if type(one) == "table" then
-      local named = suggest.names(one)
+    local given = select(i, ...)
+    if type(given) == "table" then
+      local named = suggest.names(given)
       if #named == 0 then
-        usage_error("group_by: { name = function } expected, got " .. (one[1] == nil
+        usage_error("group_by: { name = function } expected, got " .. (given[1] == nil
           and "an empty table" or 'a list; pass each name as an argument: group_by("comm", '
           .. '"symbol")'))
       end
-      for _, name in ipairs(named) do add(function_key(name, one[name])) end
-    elseif type(one) == "string" then
-      add(field_key(spec, one))
+      for _, name in ipairs(named) do add(function_key(name, given[name])) end
+    elseif type(given) == "string" then
+      add(field_key(spec, given))
     else
       usage_error("group_by: a field's name or { name = function } expected, got %s",
-        suggest.kind(one))
+        suggest.kind(given))
     end
   end
   return changed
@@ -100,9 +100,9 @@ local function result_of(spec, columns)
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
   local result, whole = aggregate.groups(spec, keys, columns)
   local nth = nth_of(spec)
-  for _, one in ipairs(whole or {}) do
-    one.event, one.nth = one.event or #names == 1 and names[1] or nil, nth[one.index]
-    one.index = nil
+  for _, sums in ipairs(whole or {}) do
+    sums.event, sums.nth = sums.event or #names == 1 and names[1] or nil, nth[sums.index]
+    sums.index = nil
   end
   local place, all = event_places(spec)
   local places, other = {}, #all == 1 and 1 or 0

@@ -31,7 +31,7 @@ function Scope:resolve(path, text)
     kind, name = self.kinds[i], i
   elseif not kind then
     local known = { key = "any" }
-    for other, its in pairs(own) do known[other] = its end
+    for field, its in pairs(own) do known[field] = its end
     return members.unknown(text, path[1], known)
   end
   local ref = { text = text, kind = kind, path = path, plain = false, cover = name }

@@ -22,9 +22,9 @@ local function add_kept(self, kept, spec, time)
     local times = ("%s >= 0x%x and %s < 0x%x"):format(time, spec.from or 0, time, spec.to or -1)
     table.insert(filters, 1, assert(expr.compile(times, spec.scope)))
   end
-  for _, one in ipairs(engine.filter_trees(filters, self)) do
-    local list = one.why and kept.calling or kept.described
-    list[#list + 1] = one.tree
+  for _, entry in ipairs(engine.filter_trees(filters, self)) do
+    local list = entry.why and kept.calling or kept.described
+    list[#list + 1] = entry.tree
   end
 end
 
@@ -132,8 +132,8 @@ local function keys_of(self)
     }
   end
   if #keys == 0 then -- one span at a time
-    local one = self:number(1)
-    keys[1] = { inner = self.nested and self.nested:place(one, OPEN) or one }
+    local number = self:number(1)
+    keys[1] = { inner = self.nested and self.nested:place(number, OPEN) or number }
   end
   return keys
 end
@@ -272,13 +272,13 @@ function Rows:description(spec, made)
   made.pairs = describe_pairs(self)
   made.pairs.items_of = spec.unnest and side_of[spec.unnest.side]
   made.values = self.columns
-  for _, one in ipairs(made.measures or {}) do
-    if one.events then
+  for _, measure in ipairs(made.measures or {}) do
+    if measure.events then
       made.event = self:value(spec.scope:ref "event").ref.row
     end
   end
-  for _, one in ipairs { self, self.nested } do
-    made.calls = made.calls or one.calls or one.records.calls
+  for _, part in ipairs { self, self.nested } do
+    made.calls = made.calls or part.calls or part.records.calls
   end
   return made
 end

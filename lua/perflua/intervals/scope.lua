@@ -77,7 +77,7 @@ function Scope:unknown(path, text, message)
   if #path > 1 then return nil, message end
   local kinds = { open = "view", close = "view", key = "any" }
   for name, kind in pairs(own) do kinds[name] = kind end
-  for name, one in pairs(self.pairing.open.scope:known()) do kinds[name] = one.kind end
+  for name, field in pairs(self.pairing.open.scope:known()) do kinds[name] = field.kind end
   return members.unknown(text, path[1], kinds)
 end
 

@@ -150,8 +150,8 @@ local function text_of(options)
   return table.concat(texts, " ")
 end
 
-local function asks_opening(one)
-  for _, ref in ipairs(one.refs or {}) do
+local function asks_opening(condition)
+  for _, ref in ipairs(condition.refs or {}) do
     if ref.span then return true end
   end
   return false
@@ -178,9 +178,9 @@ local function add_filters(spec, part, scope)
   if part.types then kinds[1] = sides.type_condition(part.scope, part.types) end
   if part.events then kinds[#kinds + 1] = sides.event_condition(part.scope, part.events) end
   if part.where ~= nil then
-    local one = filter.of(part.where, scope)
-    part.answers = asks_opening(one) and { one } or nil
-    if not part.answers then filters[1] = one end
+    local condition = filter.of(part.where, scope)
+    part.answers = asks_opening(condition) and { condition } or nil
+    if not part.answers then filters[1] = condition end
   end
   part.kinds = kinds
   part.filters = table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
@@ -198,9 +198,9 @@ end
 
 -- Returns whether a side is given as a list of its parts, rather than of events.
 local function is_list(wanted)
-  for _, one in ipairs(type(wanted) == "table" and not events.is_event(wanted) and wanted
+  for _, item in ipairs(type(wanted) == "table" and not events.is_event(wanted) and wanted
     or {}) do
-    if type(one) == "function" or type(one) == "table" and not events.is_event(one) then
+    if type(item) == "function" or type(item) == "table" and not events.is_event(item) then
       return true
     end
   end
@@ -226,7 +226,7 @@ local function side_of(spec, name, wanted)
   if #list > MOST_PARTS then
     usage_error("pair: %s: at most %d kinds of records; here are %d", name, MOST_PARTS, #list)
   end
-  for i, one in ipairs(list) do parts[i] = part_of(spec, name, one) end
+  for i, item in ipairs(list) do parts[i] = part_of(spec, name, item) end
   return joined(spec, parts)
 end
 

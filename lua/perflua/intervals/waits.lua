@@ -11,8 +11,8 @@ end
 -- around: only fields of spans around others count.
 local function any_of_end(refs, around)
   for _, ref in ipairs(refs or {}) do
-    for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
-      if of_end(one) and (one.around or not around) then return true end
+    for _, read in ipairs(ref.node and expr.refs(ref.node) or {}) do
+      if of_end(read) and (read.around or not around) then return true end
     end
   end
   return false

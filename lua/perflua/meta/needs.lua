@@ -144,7 +144,7 @@ end
 
 local function spell_need(need, form)
   local names = {}
-  for i, one in ipairs(need) do names[i] = form:format(one.name) end
+  for i, alternative in ipairs(need) do names[i] = form:format(alternative.name) end
   return table.concat(names, " or ")
 end
 
@@ -153,8 +153,9 @@ local function kind_of(need) return need[1].is_field and "field" or "event" end
 -- Indexes of the events that a need's names stand for.
 local function add_matching(set, file, need)
   local any = false
-  for _, one in ipairs(need) do
-    for _, event in ipairs(one.is_field and {} or events.lookup(file.events, one.name)) do
+  for _, alternative in ipairs(need) do
+    local found = alternative.is_field and {} or events.lookup(file.events, alternative.name)
+    for _, event in ipairs(found) do
       set[event.index], any = true, true
     end
   end
@@ -171,8 +172,8 @@ end
 
 -- Returns whether samples of these events can have one of a need's fields.
 local function has_field(scope, need)
-  for _, one in ipairs(need) do
-    if one.is_field and can_have(scope, one.name) then return true end
+  for _, alternative in ipairs(need) do
+    if alternative.is_field and can_have(scope, alternative.name) then return true end
   end
   return false
 end
@@ -183,7 +184,7 @@ local function missing_of(file, list)
   local missing, set, of_events = {}, {}, false
   for _, need in ipairs(list) do
     local all_fields = true
-    for _, one in ipairs(need) do all_fields = all_fields and one.is_field end
+    for _, alternative in ipairs(need) do all_fields = all_fields and alternative.is_field end
     need.of_fields, of_events = all_fields, of_events or not all_fields
     need.met = not all_fields and add_matching(set, file, need)
   end

@@ -24,8 +24,8 @@ local settings = { interval_ms = true, interval_clock = true, meta = true }
 ---@param value table that may be handlers, or values which a script found
 ---@return boolean # something in it is not a handler
 function returned.is_list_of_values(value)
-  for key, one in pairs(value) do
-    local last = type(one) == "table" and one[#one] or one
+  for key, item in pairs(value) do
+    local last = type(item) == "table" and item[#item] or item
     if not settings[key] and type(last) ~= "function" then return true end
   end
   return next(value) == nil

@@ -93,12 +93,12 @@ local function events_of(parts)
   for _, part in ipairs(parts) do
     if part.event then
       local name = part.event.name
-      local one = by_name[name]
-      if not one then
-        one = { name = name, part = part, count = 0 }
-        list[#list + 1], by_name[name] = one, one
+      local entry = by_name[name]
+      if not entry then
+        entry = { name = name, part = part, count = 0 }
+        list[#list + 1], by_name[name] = entry, entry
       end
-      one.count = one.count + part.count
+      entry.count = entry.count + part.count
     end
   end
   return list

@@ -133,8 +133,9 @@ function declaration.find(declared, name)
   local key, found = key_of(name), {}
   local row = declared.by_key[key] or declared.by_key[declared.aliases[key] or ""]
   if row and not row.positional then return row end
-  for _, one in ipairs(#key > 1 and declared.named or {}) do
-    if #one[1] > 1 and key_of(one[1]):sub(1, #key) == key then found[#found + 1] = one[1] end
+  for _, named in ipairs(#key > 1 and declared.named or {}) do
+    local own = named[1]
+    if #own > 1 and key_of(own):sub(1, #key) == key then found[#found + 1] = own end
   end
   table.sort(found)
   if #found == 1 then return declared.by_key[key_of(found[1])] end

@@ -181,11 +181,11 @@ function overview.suggest(file, found, tools, options)
   for _, row in ipairs(general) do
     if kinds[row[2]] then add_command(row[1], row[3]) end
   end
-  for _, one in ipairs(tools) do
-    if one.tool.needs and needs.check(file, one.tool) then
-      lacking[#lacking + 1] = one.name
-    elseif one.tool.needs then
-      add_command(one.name, one.tool.description)
+  for _, entry in ipairs(tools) do
+    if entry.tool.needs and needs.check(file, entry.tool) then
+      lacking[#lacking + 1] = entry.name
+    elseif entry.tool.needs then
+      add_command(entry.name, entry.tool.description)
     end
   end
   if kinds.counted and not kinds.chains then

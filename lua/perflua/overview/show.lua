@@ -56,10 +56,10 @@ local function describe_events(found)
   return text .. (parts[1] and "; with " .. table.concat(parts, ", ") or "")
 end
 
-local function title_of(one)
-  local when = one.captured_on and os.date("%a %b %e %H:%M:%S %Y", one.captured_on)
-  return ("%s: %s"):format(one.path, join(one.size and words.bytes(one.size),
-    when and "recorded " .. when, one.host and "on " .. one.host) or one.mode)
+local function title_of(about)
+  local when = about.captured_on and os.date("%a %b %e %H:%M:%S %Y", about.captured_on)
+  return ("%s: %s"):format(about.path, join(about.size and words.bytes(about.size),
+    when and "recorded " .. when, about.host and "on " .. about.host) or about.mode)
 end
 
 ---Shows what is known before any record is read, in one line.
@@ -67,14 +67,14 @@ function show.line(found) return title_of(found.recording) .. ": " .. describe_e
 
 ---Shows what is known before any record is read.
 function show.describe(found)
-  local one, lines = found.recording, {}
-  lines[1] = { title_of(one), "heading" }
-  local machine = join(one.kernel and "Linux " .. one.kernel, one.architecture,
-    one.processors and words.count(one.processors, "processor") .. (one.processor and
-      " (" .. one.processor .. ")" or ""), one.memory and words.bytes(one.memory),
-    one.perf and "perf " .. one.perf)
+  local about, lines = found.recording, {}
+  lines[1] = { title_of(about), "heading" }
+  local machine = join(about.kernel and "Linux " .. about.kernel, about.architecture,
+    about.processors and words.count(about.processors, "processor") .. (about.processor and
+      " (" .. about.processor .. ")" or ""), about.memory and words.bytes(about.memory),
+    about.perf and "perf " .. about.perf)
   if machine then add(lines, "machine", machine) end
-  if one.command[1] then add(lines, "command", cut_command(one.command)) end
+  if about.command[1] then add(lines, "command", cut_command(about.command)) end
   add(lines, "events", describe_events(found))
   return lines
 end

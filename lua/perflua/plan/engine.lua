@@ -34,11 +34,11 @@ function engine.filter_trees(filters, builder)
   local before = builder.calls
   for _, filter in ipairs(filters) do
     builder.calls = nil
-    local one = { filter = filter, tree = builder:condition(filter), why = nil }
-    one.why = builder.calls
-    before = before or one.why
-    local list = one.why and calling or described
-    list[#list + 1] = one
+    local made = { filter = filter, tree = builder:condition(filter), why = nil }
+    made.why = builder.calls
+    before = before or made.why
+    local list = made.why and calling or described
+    list[#list + 1] = made
   end
   builder.calls = before
   return table.move(calling, 1, #calling, #described + 1, described)

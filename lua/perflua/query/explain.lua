@@ -68,9 +68,9 @@ end
 local function add_filters(spec, builder, add)
   local of_records, of_rows = engine.split_filters(spec)
   local function add_list(filters)
-    for _, one in ipairs(engine.filter_trees(filters, builder)) do
-      local filter = one.filter
-      add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
+    for _, entry in ipairs(engine.filter_trees(filters, builder)) do
+      local filter = entry.filter
+      add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and entry.why)
     end
   end
   add_list(of_records)

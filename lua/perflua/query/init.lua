@@ -34,9 +34,9 @@ end
 ---@return perflua.Query
 function Query:where(condition)
   not_grouped(self, "where")
-  local one = filter.of(condition, spec_of(self).scope)
-  one.source = description.filter(condition)
-  return derive(self, { filters = appended(spec_of(self).filters, one) })
+  local added = filter.of(condition, spec_of(self).scope)
+  added.source = description.filter(condition)
+  return derive(self, { filters = appended(spec_of(self).filters, added) })
 end
 
 -- Names of the fields that say when a record was, or when a span began.
@@ -158,8 +158,8 @@ function Query:collect()
   local several = spec_of(self).refs and #spec_of(self).refs > 1
   local copies = spec_of(self).reuse and not spec_of(self).refs and not spec_of(self).keys
   self:each(function(...)
-    local one = several and { ... } or (...)
-    list[#list + 1] = copies and one:copy() or one
+    local item = several and { ... } or (...)
+    list[#list + 1] = copies and item:copy() or item
   end)
   return list
 end
@@ -190,7 +190,7 @@ function Query:last(field)
   if spec.refs then return last_values(self) end
   if spec.reuse then self = derive(self, { reuse = false }) end
   local last
-  self:each(function(one) last = one end)
+  self:each(function(item) last = item end)
   return last
 end
 

@@ -37,8 +37,8 @@ local function measure(query, name, field, option)
     core.result_put(result, { { keys = {}, {} } })
   end
   local values, columns = {}, {}
-  for i, one in ipairs(type(option) == "table" and option or { option or false }) do
-    columns[i] = { name = tostring(i), measure = 1, option = one }
+  for i, value in ipairs(type(option) == "table" and option or { option or false }) do
+    columns[i] = { name = tostring(i), measure = 1, option = value }
   end
   local row = core.view_row(core.result_view(result, { columns = columns }), 1)
   if not row["1"] or row["1"] == 0 then tell_empty(query) end
@@ -58,7 +58,7 @@ end
 function Measured:quantile(field, q)
   if type(q) == "table" then
     if #q == 0 then usage_error("quantile: the list of numbers is empty") end
-    for _, one in ipairs(q) do check_share(one) end
+    for _, share in ipairs(q) do check_share(share) end
     q = table.move(q, 1, #q, 1, {})
   else
     check_share(q)

@@ -140,14 +140,14 @@ local function windows_of(file, from, to)
       .. "{ c, d } }")
   end
   local list = {}
-  for i, one in ipairs(from) do
-    if type(one) == "table" then
-      list[i] = window_of(file, one[1], one[2])
-    elseif type(one) == "string" and one:find("%%/") then
-      list[i] = window_of(file, one)
+  for i, window in ipairs(from) do
+    if type(window) == "table" then
+      list[i] = window_of(file, window[1], window[2])
+    elseif type(window) == "string" and window:find("%%/") then
+      list[i] = window_of(file, window)
     else
       usage_error("between: a window is { from, to } or a slice (\"10%%/2\"), not %s",
-        tostring(one))
+        tostring(window))
     end
   end
   if #list == 0 then usage_error("between: an empty list of windows; one is { { \"1s\", "
@@ -168,8 +168,8 @@ local function show_time(ns) return ns >= 0 and ns < 1000000 and ns .. " ns"
   or core.seconds(ns) end
 
 -- Refuses windows that leave nothing of a recording.
-local function check_window(file, one, from, to)
-  local say = one.may_miss and warning or usage_error
+local function check_window(file, window, from, to)
+  local say = window.may_miss and warning or usage_error
   if to and not math.ult(from, to) then
     return say("between: from %s is not before to %s: no record lies in between",
       show_time(from), show_time(to))
@@ -185,10 +185,10 @@ end
 -- The windows on the clock of one recording, as { from, to }.
 local function convert_windows(file, list, clock, is_alone)
   local ranges = {}
-  for i, one in ipairs(list) do
-    local from, to = convert_point(one[1], clock, one.text) or 0, convert_point(one[2], clock,
-      one.text)
-    if is_alone then check_window(file, one, from, to) end
+  for i, window in ipairs(list) do
+    local from = convert_point(window[1], clock, window.text) or 0
+    local to = convert_point(window[2], clock, window.text)
+    if is_alone then check_window(file, window, from, to) end
     ranges[i] = { from, to }
   end
   return ranges
@@ -227,8 +227,10 @@ function between.windows(file, from, to, fields, closed)
   local last = closed and list[#list][2]
   for clock, time in pairs(last or {}) do last[clock] = time + 1 end
   local is_wall = false
-  for _, one in ipairs(list) do is_wall = is_wall or (one[1] and one[1].wall or one[2]
-    and one[2].wall) ~= nil end
+  for _, window in ipairs(list) do
+    local start, stop = window[1], window[2]
+    is_wall = is_wall or (start and start.wall or stop and stop.wall) ~= nil
+  end
   if is_wall then clocks = guard(core.clocks, file) end
   local by_clock, same = {}, true
   for i, clock in ipairs(clocks) do

@@ -140,22 +140,22 @@ end
 ---@return table<integer, boolean> # indexes
 function events.resolve(list, wanted)
   local set = {}
-  local function add(one)
-    if type(one) == "string" then
-      for _, event in ipairs(find_events(list, one)) do set[event.index] = true end
-    elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
-      local own = list[one.index]
-      if not own or own.name ~= one.name then
-        usage_error("event '%s' belongs to another recording", one.name)
+  local function add(item)
+    if type(item) == "string" then
+      for _, event in ipairs(find_events(list, item)) do set[event.index] = true end
+    elseif (type(item) == "userdata" or type(item) == "table") and events.is_event(item) then
+      local own = list[item.index]
+      if not own or own.name ~= item.name then
+        usage_error("event '%s' belongs to another recording", item.name)
       end
-      set[one.index] = true
+      set[item.index] = true
     else
-      usage_error("event: a name, glob or Event expected, got a %s", type(one))
+      usage_error("event: a name, glob or Event expected, got a %s", type(item))
     end
   end
   if type(wanted) == "table" and not events.is_event(wanted) then
     if #wanted == 0 then usage_error("the list of events is empty") end
-    for _, one in ipairs(wanted) do add(one) end
+    for _, item in ipairs(wanted) do add(item) end
   else
     add(wanted)
   end
@@ -177,8 +177,8 @@ function events.note_unmatched(list, key)
   local message = ("handler '%s': %s"):format(key, events.unknown(list, key))
   if not collected then return warning("%s", message) end
   if collected[key] or not collected.is_wanted() then return end
-  local one = { key = key, closest = events.closest(list, key), message = message }
-  collected[key], collected[#collected + 1] = one, one
+  local handler = { key = key, closest = events.closest(list, key), message = message }
+  collected[key], collected[#collected + 1] = handler, handler
 end
 
 ---@return { key: string, closest: string?, message: string }[]

@@ -65,10 +65,10 @@ end
 
 -- Says which options exclude each other; nil: none.
 local function find_exclusion(args)
-  for _, other in ipairs { "csv", "json", "hierarchy", "children", "call-graph", "sort",
+  for _, option in ipairs { "csv", "json", "hierarchy", "children", "call-graph", "sort",
     "fields", "mem-mode", "no-branch-stack", "latency", "branch-history" } do
-    if args["total-cycles"] and args[other] then
-      return ("--total-cycles and --%s exclude each other"):format(other)
+    if args["total-cycles"] and args[option] then
+      return ("--total-cycles and --%s exclude each other"):format(option)
     end
   end
   if args["mem-mode"] and args.children then
@@ -76,9 +76,9 @@ local function find_exclusion(args)
   end
   for _, option in ipairs { "header", "header-only", "stats", "tasks", "mmaps",
     "dump-raw-trace", "threads" } do
-    for _, other in ipairs { "csv", "json" } do
-      if args[option] and args[other] then
-        return ("--%s and --%s exclude each other"):format(option, other)
+    for _, format in ipairs { "csv", "json" } do
+      if args[option] and args[format] then
+        return ("--%s and --%s exclude each other"):format(option, format)
       end
     end
   end

@@ -17,10 +17,10 @@ local BRANCH_COLUMNS <const> = "callchain_branch_predicted,callchain_branch_abor
 -- Returns the widths of columns; or nil, and what is wrong with them.
 local function parse_widths(text)
   local widths = text and {}
-  for _, one in ipairs(split.list(text or "")) do
-    local width = math.tointeger(tonumber(one))
+  for _, word in ipairs(split.list(text or "")) do
+    local width = math.tointeger(tonumber(word))
     if not width or width < 0 or width > 4096 then
-      return nil, ("--column-widths: '%s' is not a number of columns"):format(one)
+      return nil, ("--column-widths: '%s' is not a number of columns"):format(word)
     end
     widths[#widths + 1] = width
   end

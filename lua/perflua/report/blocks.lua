@@ -28,20 +28,20 @@ local function read_events(query)
     "branch.symbol_from == nil and branch.address_from", "branch.cycles", "branch.dso_to",
     ipc.START:format("to", "to")):as "start":count()
   for row in query:table():rows() do
-    local one = by_index[row["event.index"]]
-    one.period = one.period + row.count
+    local entry = by_index[row["event.index"]]
+    entry.period = entry.period + row.count
     if row.start then
       local name = ipc.name_function(row["branch.dso_to"], row.start)
-      one.targets[name] = (one.targets[name] or 0) + 1
+      entry.targets[name] = (entry.targets[name] or 0) + 1
     end
   end
   return by_index
 end
 
 -- Sets the blocks of an event, those with the most cycles first, and the sum of their averages.
-local function set_rows(one, functions)
+local function set_rows(entry, functions)
   local list, average = {}, 0
-  for name, n in pairs(one.targets) do
+  for name, n in pairs(entry.targets) do
     local func = functions[name]
     for _, block in pairs(func and func.blocks or {}) do
       block.dso, block.symbol = func.dso, func.symbol
@@ -56,7 +56,7 @@ local function set_rows(one, functions)
     if a.at ~= b.at then return a.at < b.at end
     return a.dso < b.dso
   end)
-  one.rows, one.average = list, average
+  entry.rows, entry.average = list, average
 end
 
 ---@param file perflua.File
@@ -74,11 +74,11 @@ function blocks.read(file, options)
   local functions, total = ipc.read_blocks(query, true)
   local by_index, list = read_events(query), {}
   for i = 1, #file.events do
-    local one = by_index[i]
-    if one then
-      one.event, one.index = file.events[i].name, i
-      set_rows(one, functions)
-      list[#list + 1] = one
+    local entry = by_index[i]
+    if entry then
+      entry.event, entry.index = file.events[i].name, i
+      set_rows(entry, functions)
+      list[#list + 1] = entry
     end
   end
   return { events = list, total = total, aside = 0 }
@@ -129,18 +129,18 @@ function blocks.write(result, file, health, out, args, shown)
   end
   for _, line in ipairs(quality.file(result, file, health)) do note(line, "\n") end
   local line_of_event, known = quality.events(health), {}
-  for i, one in ipairs(result.events) do known[i] = file.events[one.index] end
+  for i, event in ipairs(result.events) do known[i] = file.events[event.index] end
   local found, short_names = distinctions.of(file, known), core.short_names(file)
-  for i, one in ipairs(result.events) do
+  for i, event in ipairs(result.events) do
     if i > 1 then out:write "\n\n" end
-    one.distinction = found[one.index]
-    note(line_of_event(one), "\n# Event count: ", fmt.unsigned(one.period), "\n#\n")
+    event.distinction = found[event.index]
+    note(line_of_event(event), "\n# Event count: ", fmt.unsigned(event.period), "\n#\n")
     if not args.quiet then write_head(out) end
-    for r, block in ipairs(one.rows) do
+    for r, block in ipairs(event.rows) do
       if shown.count and r > shown.count then break end
       if 100 * block.own >= shown.limit * result.total then -- as in perf
         out:write("  ", line_of { share_text(block.cycles, result.total),
-          cycles_text(block.cycles), share_text(block.cycles // block.n, one.average),
+          cycles_text(block.cycles), share_text(block.cycles // block.n, event.average),
           cycles_text(block.cycles // block.n), fmt.escape(range_of(block)),
           fmt.escape(short_names[block.dso] or fmt.base_name(block.dso)) })
       end

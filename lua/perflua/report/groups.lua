@@ -62,7 +62,7 @@ end
 ---@return string # as perf names them
 function groups.name(members, file)
   local names = {}
-  for i, one in ipairs(members) do names[i] = one.event end
+  for i, member in ipairs(members) do names[i] = member.event end
   local list, leader = table.concat(names, ", "), file.events[members[1].index]
   if #leader.members == 1 then return list end
   return ("%s { %s }"):format(leader.group_name or "anon group", list)
@@ -78,11 +78,11 @@ end
 ---@param section table of report.read
 function groups.add_up(section)
   section.samples, section.period, section.also, section.unresolved = 0, 0, nil, nil
-  for _, one in ipairs(section.members) do
-    add_counts(section, one)
-    if one.whole then
+  for _, member in ipairs(section.members) do
+    add_counts(section, member)
+    if member.whole then
       section.whole = section.whole or {}
-      add_counts(section.whole, one.whole)
+      add_counts(section.whole, member.whole)
     end
   end
 end

@@ -34,10 +34,10 @@ local added = {
 local function sums_of(columns, event, places)
   local sums = {}
   for i, column in ipairs(columns) do
-    local one = (event.members or { event })[column.slot]
+    local member = (event.members or { event })[column.slot]
     local from = added[column.measure] or { column.measure, "shares" }
     sums[i] = { at = places[rows.named(from[1], column.slot)], shown = from[2],
-      total = (one.whole or one).period, room = column.room, joined = column.joined }
+      total = (member.whole or member).period, room = column.room, joined = column.joined }
   end
   return sums
 end

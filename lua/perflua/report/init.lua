@@ -134,10 +134,10 @@ end
 local function name_sections(list, file)
   local known, names = {}, {}
   for i, section in ipairs(list) do
-    for _, one in ipairs(section.members or { section }) do
-      local event = one.index and file.events[one.index]
+    for _, member in ipairs(section.members or { section }) do
+      local event = member.index and file.events[member.index]
       known[#known + 1] = event
-      one.event = event and event.name or "unknown event"
+      member.event = event and event.name or "unknown event"
     end
     if section.members then section.event = groups.name(section.members, file) end
     names[i] = section.event
@@ -161,10 +161,12 @@ local function read_wholes(prepared, sections)
   local by_index, whole = {}, report.whole(prepared)
   if not whole then return nil end
   local _, description = read_groups(whole, table_of(whole, whole.fields))
-  for _, one in ipairs(description.sections or {}) do by_index[one.index or 0] = one end
+  for _, section in ipairs(description.sections or {}) do
+    by_index[section.index or 0] = section
+  end
   for _, section in ipairs(sections) do
-    for _, one in ipairs(section.members or { section }) do
-      one.whole = by_index[one.index or 0] or section.members and NO_SAMPLES
+    for _, member in ipairs(section.members or { section }) do
+      member.whole = by_index[member.index or 0] or section.members and NO_SAMPLES
     end
   end
   return whole

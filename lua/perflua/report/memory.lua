@@ -95,9 +95,9 @@ end
 -- Returns the conditions that a number is one of those of `known`, { title, value }, or none.
 local function by_number(number, known)
   local parts, others = {}, {}
-  for i, one in ipairs(known) do
-    parts[i] = { title = one[1], when = ("%s == %d"):format(number, one[2]) }
-    others[i] = ("%s ~= %d"):format(number, one[2])
+  for i, row in ipairs(known) do
+    parts[i] = { title = row[1], when = ("%s == %d"):format(number, row[2]) }
+    others[i] = ("%s ~= %d"):format(number, row[2])
   end
   parts[#parts + 1] = { title = "Other", when = table.concat(others, " and ") }
   return parts
@@ -109,9 +109,9 @@ local OPERATION <const>, DTLB <const>, MISSED <const> = bits(0, 5), bits(26, 7),
 local function operations()
   local parts = by_number(OPERATION, { { "Load", 2 }, { "Store", 4 }, { "Ld+St", 6 } })
   local other = table.remove(parts)
-  for i, one in ipairs { { "Pfetch", "& 8 ~= 0" }, { "Exec", "& 24 == 16" },
+  for i, row in ipairs { { "Pfetch", "& 8 ~= 0" }, { "Exec", "& 24 == 16" },
     { "Other", ("& 24 == 0 and %s"):format(other.when) } } do
-    parts[3 + i] = { title = one[1], when = ("%s %s"):format(OPERATION, one[2]) }
+    parts[3 + i] = { title = row[1], when = ("%s %s"):format(OPERATION, row[2]) }
   end
   return parts
 end

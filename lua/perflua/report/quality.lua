@@ -22,8 +22,8 @@ function quality.of(file) return file.size and core.health(file, true) or nil en
 ---@return integer # samples that the kernel had no room for
 function quality.lost(event, health)
   local lost = 0
-  for _, one in ipairs(event.members or { event }) do
-    local counted = one.index and health.events[one.index]
+  for _, member in ipairs(event.members or { event }) do
+    local counted = member.index and health.events[member.index]
     lost = lost + (counted and counted.lost_samples or 0)
   end
   return lost

@@ -67,7 +67,7 @@ function separated.write(view, event, made, separator, out)
     local text = core.report_lines(view, event.first + from, event.first + to - 1, cells, true)
     for line in text:gmatch "([^\n]*)\n" do
       local texts = join_cells(line, made)
-      for i, one in ipairs(texts) do texts[i] = one:gsub(point, ".") end
+      for i, cell in ipairs(texts) do texts[i] = cell:gsub(point, ".") end
       out:write(table.concat(texts, separator), "\n")
     end
   end

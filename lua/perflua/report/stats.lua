@@ -27,8 +27,8 @@ end
 function stats.write(file, out)
   local counts, ids, total = core.count(file), {}, 0
   local form = has_difference(file, "wide_counts") and WIDE or NARROW
-  for id, one in pairs(counts.types) do
-    ids[#ids + 1], total = id, total + one.count
+  for id, counted in pairs(counts.types) do
+    ids[#ids + 1], total = id, total + counted.count
   end
   table.sort(ids)
   out:write("\nAggregated stats:", file.features.auxtrace and WITHOUT_TRACES or "", "\n")
@@ -40,10 +40,10 @@ function stats.write(file, out)
     out:write(form:format(name, count, ("  (%4.1f%%)"):format(100.0 * count / total)))
   end
   local lost = count_lost(file, counts.types[LOST_SAMPLES])
-  for i, one in ipairs(counts.events) do
-    if one.count > 0 or lost[i] then
+  for i, counted in ipairs(counts.events) do
+    if counted.count > 0 or lost[i] then
       out:write(fmt.escape(file.events[i].name), " stats:\n")
-      if one.count > 0 then out:write(form:format("SAMPLE", one.count, "")) end
+      if counted.count > 0 then out:write(form:format("SAMPLE", counted.count, "")) end
       if lost[i] then out:write(form:format("LOST_SAMPLES", lost[i], "")) end
     end
   end

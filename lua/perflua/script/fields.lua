@@ -64,8 +64,8 @@ end
 local function split_class(text, classes)
   local class, rest = text:match "^([%w_]*):(.*)$"
   if not class then return classes, false, text end
-  for _, one in ipairs(classes) do
-    if one == class then return { class }, true, rest end
+  for _, known in ipairs(classes) do
+    if known == class then return { class }, true, rest end
   end
   return nil, suggest.message(("unknown type of events '%s'"):format(class), class, classes)
 end

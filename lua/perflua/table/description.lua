@@ -34,7 +34,7 @@ local FUNCTION = "a Lua function"
 
 local function sorted_texts(list, text_of)
   local texts = {}
-  for _, one in ipairs(list) do texts[#texts + 1] = text_of(one) end
+  for _, item in ipairs(list) do texts[#texts + 1] = text_of(item) end
   table.sort(texts)
   return table.concat(texts, ", ")
 end
@@ -72,7 +72,7 @@ end
 ---@return string?
 function description.events(wanted)
   if wanted == nil then return nil end
-  local function text_of(one) return type(one) == "string" and one or one.name end
+  local function text_of(event) return type(event) == "string" and event or event.name end
   if type(wanted) == "string" or wanted.name then return text_of(wanted) end
   return sorted_texts(wanted, text_of)
 end
@@ -81,7 +81,7 @@ local function value_text(value)
   if type(value) == "string" then return ("%q"):format(value) end
   if type(value) == "table" and not value.name then
     local texts = {}
-    for i, one in ipairs(value) do texts[i] = value_text(one) end
+    for i, item in ipairs(value) do texts[i] = value_text(item) end
     return "{ " .. table.concat(texts, ", ") .. " }"
   end
   if type(value) == "table" or type(value) == "userdata" then
@@ -108,8 +108,8 @@ end
 function description.span(from, to)
   if type(from) == "table" then
     local texts = {}
-    for i, one in ipairs(from) do
-      texts[i] = type(one) == "table" and description.span(one[1], one[2]) or one
+    for i, window in ipairs(from) do
+      texts[i] = type(window) == "table" and description.span(window[1], window[2]) or window
     end
     return table.concat(texts, " or ")
   end
@@ -146,14 +146,14 @@ local function key_text(key)
 end
 
 -- ("sum of period (unsigned)")
-local function measure_text(one)
-  local parts = { one.measure }
-  if one.field then parts[#parts + 1] = "of " .. one.field end
-  if one.weight then parts[#parts + 1] = "weighted by " .. one.weight end
-  local option = one.option
+local function measure_text(measure)
+  local parts = { measure.measure }
+  if measure.field then parts[#parts + 1] = "of " .. measure.field end
+  if measure.weight then parts[#parts + 1] = "weighted by " .. measure.weight end
+  local option = measure.option
   if type(option) == "table" then option = table.concat(option, ", ") end
   if option ~= nil then parts[#parts + 1] = "for " .. tostring(option) end
-  if one.kind then parts[#parts + 1] = "(" .. one.kind .. ")" end
+  if measure.kind then parts[#parts + 1] = "(" .. measure.kind .. ")" end
   return table.concat(parts, " ")
 end
 
@@ -173,9 +173,9 @@ local function lines_of(data, are_parts)
     add("key " .. i, key_text(key))
     add("name of key " .. i, key.name)
   end
-  for i, one in ipairs(data.measures) do
-    add("measure " .. i, measure_text(one))
-    add("name of measure " .. i, one.name)
+  for i, measure in ipairs(data.measures) do
+    add("measure " .. i, measure_text(measure))
+    add("name of measure " .. i, measure.name)
   end
   return lines
 end
@@ -192,9 +192,9 @@ function description.difference(a, b, are_parts)
   end
   local here, there = lines_of(a, are_parts), lines_of(b, are_parts)
   for i, line in ipairs(here) do
-    local other = there[i]
-    if line[2] ~= other[2] then
-      return ("%s: \"%s\" here, \"%s\" there"):format(line[1], line[2], other[2])
+    local found = there[i]
+    if line[2] ~= found[2] then
+      return ("%s: \"%s\" here, \"%s\" there"):format(line[1], line[2], found[2])
     end
   end
 end
@@ -215,8 +215,8 @@ end
 ---@return boolean # true if a key is a Stack or a measure keeps Stacks
 function description.has_stacks(data)
   for _, list in ipairs { data.keys, data.measures } do
-    for _, one in ipairs(list) do
-      if one.kind == "stack" then return true end
+    for _, column in ipairs(list) do
+      if column.kind == "stack" then return true end
     end
   end
   return false

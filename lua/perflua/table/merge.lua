@@ -23,8 +23,8 @@ function merge.shape(data)
   for i, key in ipairs(data.keys) do
     shape.keys[i] = { kind = key.kind, is_event = key.kind == "event" }
   end
-  for m, one in ipairs(data.measures) do
-    shape.measures[m] = { measure = one.measure, kind = one.kind }
+  for m, measure in ipairs(data.measures) do
+    shape.measures[m] = { measure = measure.measure, kind = measure.kind }
   end
   return shape
 end
@@ -61,14 +61,14 @@ local function joined_events(a, b)
   local all, known = {}, {}
   local function add(event)
     local same = get_child(known, event.name)
-    local one = same[event.nth]
-    if not one then
-      one = { name = event.name, place = event.place, distinction = event.distinction }
-      same[event.nth], all[#all + 1] = one, one
+    local found = same[event.nth]
+    if not found then
+      found = { name = event.name, place = event.place, distinction = event.distinction }
+      same[event.nth], all[#all + 1] = found, found
     end
-    if one.distinction ~= event.distinction then one.distinction = "" end
-    one.place = math.min(one.place, event.place)
-    return one
+    if found.distinction ~= event.distinction then found.distinction = "" end
+    found.place = math.min(found.place, event.place)
+    return found
   end
   local function added(list)
     local entries = {}
@@ -77,10 +77,10 @@ local function joined_events(a, b)
   end
   local of_a, of_b, at = added(a), added(b), {}
   table.sort(all, by_place)
-  for i, one in ipairs(all) do at[one] = i end
+  for i, event in ipairs(all) do at[event] = i end
   local function map_indexes(entries)
     local list = {}
-    for i, one in ipairs(entries) do list[i] = at[one] end
+    for i, event in ipairs(entries) do list[i] = at[event] end
     return list
   end
   return all, map_indexes(of_a), map_indexes(of_b)
@@ -110,16 +110,17 @@ local function take_events(self, other)
     add_result(self, before, ours)
   end
   data.events, data.places, data.distinctions = {}, {}, {}
-  for i, one in ipairs(all) do
-    data.events[i], data.places[i], data.distinctions[i] = one.name, one.place, one.distinction
+  for i, event in ipairs(all) do
+    data.events[i], data.places[i] = event.name, event.place
+    data.distinctions[i] = event.distinction
   end
   return theirs
 end
 
 -- Values of a comparison were made of all groups.
 local function check_measures(data)
-  for _, one in ipairs(data.measures) do
-    if one.measure == "compared" or one.measure == "delta" then
+  for _, measure in ipairs(data.measures) do
+    if measure.measure == "compared" or measure.measure == "delta" then
       usage_error("comparisons cannot be merged: merge the tables of each side before diff")
     end
   end

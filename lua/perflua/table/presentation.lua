@@ -29,15 +29,15 @@ local function list_columns(data)
   for i, key in ipairs(data.keys) do
     columns[i] = { name = key.name, kind = key.kind, key = i }
   end
-  for m, one in ipairs(data.measures) do
-    if one.hidden then break end
-    local options, kind = one.option, measures[one.measure].shows(one.kind) or "unsigned"
-    if type(options) ~= "table" then options = { one } end
+  for m, row in ipairs(data.measures) do
+    if row.hidden then break end
+    local options, kind = row.option, measures[row.measure].shows(row.kind) or "unsigned"
+    if type(options) ~= "table" then options = { row } end
     for i, option in ipairs(options) do
       columns[#columns + 1] = {
-        name = option == one and one.name or one.names[i], kind = kind, measured = true,
-        measure = m, option = option == one and one.option or option,
-        by_magnitude = measures[one.measure].by_magnitude, words = one.words,
+        name = option == row and row.name or row.names[i], kind = kind, measured = true,
+        measure = m, option = option == row and row.option or option,
+        by_magnitude = measures[row.measure].by_magnitude, words = row.words,
       }
     end
   end
@@ -57,8 +57,8 @@ end
 
 local summable = { signed = true, unsigned = true, float = true, percent = true, any = true }
 
-local function check_running(columns, one)
-  local place = find_column(columns, one.running, "running")
+local function check_running(columns, added)
+  local place = find_column(columns, added.running, "running")
   local column = columns[place]
   if column.running then fail("running: '%s' adds up another column already", column.name) end
   if not (column.measured and summable[column.kind]) then
@@ -67,22 +67,22 @@ local function check_running(columns, one)
   return place, column.kind
 end
 
-local function add_column(view, one)
-  local columns, column = view.columns, { name = one.name, measured = true }
-  if one.name == "event" then
+local function add_column(view, added)
+  local columns, column = view.columns, { name = added.name, measured = true }
+  if added.name == "event" then
     fail("column: 'event' is the event of a row; choose another name")
   end
   for _, other in ipairs(columns) do
-    if other.name == one.name then
-      fail("two columns named '%s'", one.name)
+    if other.name == added.name then
+      fail("two columns named '%s'", added.name)
     end
   end
-  if one.running then
-    column.running, column.kind = check_running(columns, one)
+  if added.running then
+    column.running, column.kind = check_running(columns, added)
     column.barred = "is added up over the rows that are shown, which comes after expressions"
     column.unit = columns[column.running].unit
   else
-    column.tree, column.kind = expression.parse(one.expression, columns)
+    column.tree, column.kind = expression.parse(added.expression, columns)
   end
   columns[#columns + 1] = column
 end
@@ -165,7 +165,7 @@ end
 ---@return table
 function presentation.view(data, show)
   local view = { columns = list_columns(data), n_keys = #data.keys, show = show }
-  for _, one in ipairs(show.columns or {}) do add_column(view, one) end
+  for _, added in ipairs(show.columns or {}) do add_column(view, added) end
   set_units(view, show.units or {})
   for _, column in ipairs(view.columns) do
     if column.running then column.unit = column.unit or view.columns[column.running].unit end

@@ -17,8 +17,8 @@ local rows = {}
 local function totals_of(data)
   if not data.whole then return nil end
   local totals, n = {}, 0
-  for m, one in ipairs(data.measures) do
-    if one.measure == "share" then
+  for m, measure in ipairs(data.measures) do
+    if measure.measure == "share" then
       n = n + 1
       for at, sum in pairs(whole.totals(data, n)) do
         totals[#totals + 1] = { measure = m, whole = at, sum = sum }

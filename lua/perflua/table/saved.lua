@@ -70,24 +70,25 @@ end
 
 local function is_share(q) return math.type(q) ~= nil and q >= 0 and q <= 1 end
 
-local function is_option(one)
-  local option = one.option
-  if one.measure == "quantile" and type(option) == "table" then
-    return list_of(option, is_share) and list_of(one.names, is_text) and #option == #one.names
-  elseif one.measure == "quantile" then
+local function is_option(measure)
+  local option = measure.option
+  if measure.measure == "quantile" and type(option) == "table" then
+    return list_of(option, is_share) and list_of(measure.names, is_text)
+      and #option == #measure.names
+  elseif measure.measure == "quantile" then
     return is_share(option)
   end
   return option == nil or type(option) == "number" or type(option) == "string"
 end
 
-local function is_measure(one)
-  if type(one) ~= "table" or not is_text(one.name) or not is_text(one.measure) then
+local function is_measure(row)
+  if type(row) ~= "table" or not is_text(row.name) or not is_text(row.measure) then
     return false
   end
-  local measure = measures[one.measure]
-  return measure and (one.kind == nil or has[one.kind] ~= nil) and is_text_or_nil(one.field)
-    and is_text_or_nil(one.weight) and is_option(one)
-    and (measure.takes == nil or measure.takes[one.kind] == true) or false
+  local measure = measures[row.measure]
+  return measure and (row.kind == nil or has[row.kind] ~= nil) and is_text_or_nil(row.field)
+    and is_text_or_nil(row.weight) and is_option(row)
+    and (measure.takes == nil or measure.takes[row.kind] == true) or false
 end
 
 local function is_description(value)

@@ -84,8 +84,8 @@ end
 
 function by_name.running(show, column)
   check_name(column, "running")
-  local one = { name = "running_" .. column, running = column }
-  return changed(show, { columns = appended(show.columns, one) })
+  local added = { name = "running_" .. column, running = column }
+  return changed(show, { columns = appended(show.columns, added) })
 end
 
 function by_name.unit(show, unit, columns)
@@ -121,10 +121,10 @@ local function is_item(name) return math.type(name) == "integer" end
 
 local function is_condition(text, i) return is_item(i) and type(text) == "string" end
 
-local function is_column(one, i)
-  return is_item(i) and type(one) == "table" and type(one.name) == "string"
-    and (type(one.expression) == "string" and one.running == nil
-      or type(one.running) == "string" and one.expression == nil)
+local function is_column(column, i)
+  return is_item(i) and type(column) == "table" and type(column.name) == "string"
+    and (type(column.expression) == "string" and column.running == nil
+      or type(column.running) == "string" and column.expression == nil)
 end
 
 local function is_unit(unit, name) return type(name) == "string" and units.is(unit) end

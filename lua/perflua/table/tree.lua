@@ -33,9 +33,9 @@ end
 -- Returns the numbers of the first measure that adds up, and of the first count.
 local function find_measures(measures)
   local weight, count
-  for i, one in ipairs(measures) do
-    weight = weight or ADD_UP[one.measure] and i
-    count = count or one.measure == "count" and i
+  for i, measure in ipairs(measures) do
+    weight = weight or ADD_UP[measure.measure] and i
+    count = count or measure.measure == "count" and i
   end
   if not weight then
     usage_error "tree: no measure adds up: count(), sum(f) or share(f) tells what nodes weigh"

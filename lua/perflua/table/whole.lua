@@ -5,7 +5,7 @@ local sums = require "perflua.measures.sums"
 
 local whole = {}
 
-local function same(one, other) return one.event == other.event and one.nth == other.nth end
+local function same(a, b) return a.event == b.event and a.nth == b.nth end
 
 ---@param a table[]?
 ---@param b table[]?
@@ -18,15 +18,16 @@ function whole.sum(a, b, columns)
     if column.measure == "share" then kinds[#kinds + 1] = column.kind end
   end
   for _, list in ipairs { a, b } do
-    for _, one in ipairs(list) do
+    for _, entry in ipairs(list) do
       local mine
-      for _, other in ipairs(both) do mine = mine or same(one, other) and other end
+      for _, sum in ipairs(both) do mine = mine or same(entry, sum) and sum end
       if mine then
         for n, kind in ipairs(kinds) do
-          mine[n] = sums.adder(kind)(mine[n], one[n])
+          mine[n] = sums.adder(kind)(mine[n], entry[n])
         end
       else
-        both[#both + 1] = table.move(one, 1, #kinds, 1, { event = one.event, nth = one.nth })
+        both[#both + 1] = table.move(entry, 1, #kinds, 1,
+          { event = entry.event, nth = entry.nth })
       end
     end
   end
@@ -46,11 +47,13 @@ function whole.totals(data, n)
     seen[name] = (seen[name] or 0) + 1
     places[name .. "\0" .. seen[name]] = place
   end
-  for _, one in ipairs(data.whole) do
+  for _, entry in ipairs(data.whole) do
     local at = 0
-    if by_key then at = one.event or 0 end
-    if data.events and one.event then at = places[one.event .. "\0" .. (one.nth or 1)] or 0 end
-    totals[at] = (totals[at] or 0) + one[n]
+    if by_key then at = entry.event or 0 end
+    if data.events and entry.event then
+      at = places[entry.event .. "\0" .. (entry.nth or 1)] or 0
+    end
+    totals[at] = (totals[at] or 0) + entry[n]
   end
   return totals
 end
@@ -59,11 +62,11 @@ end
 ---@return boolean # true if it is such a list
 function whole.is(list)
   if type(list) ~= "table" then return false end
-  for i, one in pairs(list) do
-    if math.type(i) ~= "integer" or type(one) ~= "table" then return false end
-    if one.event ~= nil and type(one.event) ~= "string" then return false end
-    if one.nth ~= nil and math.type(one.nth) ~= "integer" then return false end
-    for n, sum in pairs(one) do
+  for i, entry in pairs(list) do
+    if math.type(i) ~= "integer" or type(entry) ~= "table" then return false end
+    if entry.event ~= nil and type(entry.event) ~= "string" then return false end
+    if entry.nth ~= nil and math.type(entry.nth) ~= "integer" then return false end
+    for n, sum in pairs(entry) do
       if math.type(n) and not math.type(sum) then return false end
     end
   end

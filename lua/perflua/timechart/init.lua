@@ -41,15 +41,15 @@ local function row_of(list, id)
 end
 
 -- Adds a segment to a list of a row, or to the last one if both are within a step.
-function Chart:add(list, start, stop, other)
+function Chart:add(list, start, stop, value)
   local n = #list
   if n > 0 and stop - list[n - 3] <= self.step then
     list[n - 2], list[n - 1] = stop, list[n - 1] + (stop - start)
-    if list[n] ~= other then list[n] = false end
+    if list[n] ~= value then list[n] = false end
     self.merged = self.merged + 1
     return
   end
-  list[n + 1], list[n + 2], list[n + 3], list[n + 4] = start, stop, stop - start, other
+  list[n + 1], list[n + 2], list[n + 3], list[n + 4] = start, stop, stop - start, value
 end
 
 -- Adds a time in which it is not known who ran on a processor, unless it is empty.
@@ -130,8 +130,8 @@ local function read(chart, query)
     end
   end
   chart.from, chart.to = from, to
-  for _, one in ipairs(last) do
-    local cpu, start, before, tid = table.unpack(one)
+  for _, run in ipairs(last) do
+    local cpu, start, before, tid = table.unpack(run)
     local is_seen = tid == 0 or left[tid]
     if not is_seen then unseen[tid] = true end
     chart:add_run(cpu, start, to, before, tid,

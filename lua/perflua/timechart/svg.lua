@@ -77,11 +77,11 @@ local function add_rows(out, chart, rows, width)
 end
 
 -- Starts count from the stop before, so that numbers are short.
-local function segments(list, from, other)
+local function segments(list, from, number_of)
   local parts, last = {}, from
   for i = 1, #list, 4 do
     parts[#parts + 1] = ("%d,%d,%d,%d"):format(list[i] - last, list[i + 1] - list[i],
-      list[i + 2], other(list[i + 3]))
+      list[i + 2], number_of(list[i + 3]))
     last = list[i + 1]
   end
   return table.concat(parts, ",")

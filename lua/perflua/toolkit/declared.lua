@@ -92,9 +92,9 @@ end
 -- Returns the letter that perf has for an option, and that no option of the tool is called.
 local function letter_of(tool, name, given)
   local letter
-  for other, meant in pairs(spellings_of(tool)) do
-    if meant == name and #other == 1 and #name > 1 and not given[other] then
-      letter = other
+  for spelling, meant in pairs(spellings_of(tool)) do
+    if meant == name and #spelling == 1 and #name > 1 and not given[spelling] then
+      letter = spelling
     end
   end
   return letter

@@ -168,10 +168,10 @@ function described.write(out, list, args, several)
     "local file <close> = assert(perflua.open(",
     several and "{ table.unpack(arg) }" or "arg[1]",
     written_options(args), "))\n")
-  for _, one in ipairs(list) do
-    if spec_of(one.query).refs then out:write("\n", one.text, "\n  :each(print)\n")
-    else out:write("\nprint(", one.text, "\n  :table())\n") end
-    out:write((one.query:explain():gsub("[^\n]+", "-- %0")), "\n")
+  for _, part in ipairs(list) do
+    if spec_of(part.query).refs then out:write("\n", part.text, "\n  :each(print)\n")
+    else out:write("\nprint(", part.text, "\n  :table())\n") end
+    out:write((part.query:explain():gsub("[^\n]+", "-- %0")), "\n")
   end
 end
 

@@ -11,7 +11,7 @@ local sample_words = {}
 ---@return string[] # its parts between commas
 function sample_words.split(text)
   local list = {}
-  for one in text:gmatch "[^,]+" do list[#list + 1] = one end
+  for word in text:gmatch "[^,]+" do list[#list + 1] = word end
   if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
   return list
 end
@@ -22,11 +22,12 @@ local MOST_NUMBERS <const> = 65536 -- of a range
 ---@param text string
 ---@param fn fun(number: integer)
 function sample_words.each_number(text, fn)
-  for _, one in ipairs(sample_words.split(text)) do
-    local first, last = one:match "^(%d+)%-(%d+)$"
-    first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
+  for _, word in ipairs(sample_words.split(text)) do
+    local first, last = word:match "^(%d+)%-(%d+)$"
+    first = math.tointeger(tonumber(first or word))
+    last = math.tointeger(tonumber(last or word))
     if not first or not last or last < first or last - first > MOST_NUMBERS then
-      error(("'%s' is not a number, nor a range such as 0-3"):format(one), 0)
+      error(("'%s' is not a number, nor a range such as 0-3"):format(word), 0)
     end
     for i = first, last do fn(i) end
   end
@@ -42,7 +43,7 @@ local function quote(text) return ("%q"):format(text):gsub("\\\n", "\\n") end
 
 local function quote_texts(text, split)
   local list = (split or sample_words.split)(text)
-  for i, one in ipairs(list) do list[i] = quote(one) end
+  for i, item in ipairs(list) do list[i] = quote(item) end
   return table.concat(list, ", ")
 end
 
@@ -72,10 +73,10 @@ end
 -- A binary is named by its path, or by its last part.
 local function match_binaries(text)
   local terms = {}
-  for i, one in ipairs(sample_words.split(text)) do
-    terms[i] = ("dso == %s"):format(quote(one))
-    if not one:find "/" then
-      terms[i] = ("%s or glob(dso, %s)"):format(terms[i], quote("*/" .. one:gsub("[*?%[\\]",
+  for i, word in ipairs(sample_words.split(text)) do
+    terms[i] = ("dso == %s"):format(quote(word))
+    if not word:find "/" then
+      terms[i] = ("%s or glob(dso, %s)"):format(terms[i], quote("*/" .. word:gsub("[*?%[\\]",
         "[%0]")))
     end
   end
@@ -139,7 +140,7 @@ function sample_words.windows(text)
   text = text:gsub("(%d%d%d%d%-%d%d%-%d%d) +(%d%d:)", "%1T%2")
   for word in text:gmatch "%S+" do
     local shares = word:find "%%[/-]" or not word:find "," and word:find "%%"
-    for one in word:gmatch(shares and "[^,]+" or ".+") do list[#list + 1] = window_of(one) end
+    for part in word:gmatch(shares and "[^,]+" or ".+") do list[#list + 1] = window_of(part) end
   end
   if #list == 0 then error("no time is named", 0) end
   return list

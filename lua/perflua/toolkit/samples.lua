@@ -40,10 +40,10 @@ end
 ---@return string[][]? steps of a query over samples that choose the same: { method, argument }
 local function make_selection(args, owned)
   local parts = {}
-  for _, one in ipairs(words.conditions) do
-    local name, value = one[1], args[one[1]]
+  for _, condition in ipairs(words.conditions) do
+    local name, value = condition[1], args[condition[1]]
     if value and not (owned and owned[name] ~= nil) then
-      parts[#parts + 1] = { name = name, text = apply_option(name, one[2], value) }
+      parts[#parts + 1] = { name = name, text = apply_option(name, condition[2], value) }
     end
   end
   local windows = args.time and not (owned and owned.time and samples.window(args))
@@ -75,10 +75,10 @@ function samples.steps(file) return steps_of[file] or {} end
 ---@return string? message
 function samples.conditions(args, owned)
   local list = {}
-  for _, one in ipairs(words.conditions) do
-    local name, value = one[1], args[one[1]]
+  for _, condition in ipairs(words.conditions) do
+    local name, value = condition[1], args[condition[1]]
     if value and name ~= "event" and owned[name] ~= nil then
-      local ok, text = pcall(apply_option, name, one[2], value)
+      local ok, text = pcall(apply_option, name, condition[2], value)
       if not ok then return nil, text end
       list[#list + 1] = text
     end
@@ -149,10 +149,10 @@ samples.of_cut_spans = { comm = true, pid = true, tid = true, cpu = true, time =
 ---@return string? # nil: all are chosen
 function samples.span_condition(args, fields)
   local parts = {}
-  for _, one in ipairs(words.conditions) do
-    local name, field = one[1], fields[one[1]]
+  for _, row in ipairs(words.conditions) do
+    local name, field = row[1], fields[row[1]]
     if field and args[name] then
-      local condition = apply_option(name, one[2], args[name])
+      local condition = apply_option(name, row[2], args[name])
       parts[#parts + 1] = field .. condition:sub(#name + 1)
     end
   end

@@ -35,8 +35,8 @@ local function describe_none(file)
     if a.n ~= b.n then return a.n > b.n end
     return a.name < b.name
   end)
-  return ("no samples; records: %s: %s"):format(words.first(list, "type", function(one)
-    return ("%s %d"):format(one.name, one.n)
+  return ("no samples; records: %s: %s"):format(words.first(list, "type", function(entry)
+    return ("%s %d"):format(entry.name, entry.n)
   end), hint)
 end
 

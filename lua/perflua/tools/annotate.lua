@@ -156,7 +156,7 @@ local function write_quickfix(file, read, out, args, settings)
     if a.period ~= b.period then return a.period > b.period end
     return a.text < b.text
   end)
-  for _, one in ipairs(list) do out:write(one.text, "\n") end
+  for _, place in ipairs(list) do out:write(place.text, "\n") end
   return n
 end
 

@@ -10,8 +10,8 @@ local split = require "perflua.text.split"
 local words = require "perflua.check.words"
 
 local function add_event(list, name)
-  for _, one in ipairs(list) do
-    if one == name then return end
+  for _, event in ipairs(list) do
+    if event == name then return end
   end
   list[#list + 1] = name
 end

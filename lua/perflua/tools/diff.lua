@@ -59,12 +59,12 @@ end
 
 -- Returns the error if options exclude each other.
 local function check_options(args)
-  for _, other in ipairs(args.plan and { "per", "match", "flame" } or {}) do
-    if args[other] then return ("--plan and --%s exclude each other"):format(other) end
+  for _, option in ipairs(args.plan and { "per", "match", "flame" } or {}) do
+    if args[option] then return ("--plan and --%s exclude each other"):format(option) end
   end
-  for _, other in ipairs(args.flame == "-" and { "sort", "count", "csv", "json" } or {}) do
-    if args[other] then
-      return ("--flame - and --%s exclude each other: the table has no room"):format(other)
+  for _, option in ipairs(args.flame == "-" and { "sort", "count", "csv", "json" } or {}) do
+    if args[option] then
+      return ("--flame - and --%s exclude each other: the table has no room"):format(option)
     end
   end
   if args.plan and args.before then return "--plan takes equal runs, without --" end

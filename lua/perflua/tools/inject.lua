@@ -119,8 +119,8 @@ local function describe(shown, injected, inject)
     shown:write(("  %s of %s\n"):format(amounts.count(injected.functions, "function"),
       amounts.count(injected.jitdumps, "jitdump")))
   end
-  for _, one in ipairs(injected.unread) do
-    shown:write(("  %s: %s\n"):format(fmt.escape(one.filename), one.reason))
+  for _, unread in ipairs(injected.unread) do
+    shown:write(("  %s: %s\n"):format(fmt.escape(unread.filename), unread.reason))
   end
   if inject.sched_stat then
     shown:write(("  %s merged with their switch\n"):format(amounts.count(injected.merged,
@@ -135,13 +135,13 @@ local function describe(shown, injected, inject)
         or ""))
   end
   local by_reason, reasons = {}, {}
-  for _, one in ipairs(injected.unidentified) do
-    local list = by_reason[one.reason]
+  for _, binary in ipairs(injected.unidentified) do
+    local list = by_reason[binary.reason]
     if not list then
       list = {}
-      by_reason[one.reason], reasons[#reasons + 1] = list, one.reason
+      by_reason[binary.reason], reasons[#reasons + 1] = list, binary.reason
     end
-    list[#list + 1] = one.filename
+    list[#list + 1] = binary.filename
   end
   for _, reason in ipairs(reasons) do
     local list = by_reason[reason]

@@ -40,8 +40,8 @@ end
 function tool.run(_, out, host)
   local entries, found = {}, {}
   for _, name in ipairs(tools.names()) do
-    local one = tools.find(name)
-    entries[#entries + 1], found[name] = entry_of(name, one.description, one), "the tool"
+    local listed = tools.find(name)
+    entries[#entries + 1], found[name] = entry_of(name, listed.description, listed), "the tool"
   end
   out:write "tools:\n"
   write_entries(out, entries)

@@ -46,8 +46,8 @@ end
 -- Returns the location of each processor: { node, socket, die, core }.
 local function places_of(features)
   local places, topology = {}, features.cpu_topology
-  for _, one in ipairs(topology and topology.cpus or {}) do
-    places[one.cpu] = { socket = one.socket_id, die = one.die_id, core = one.core_id }
+  for _, cpu in ipairs(topology and topology.cpus or {}) do
+    places[cpu.cpu] = { socket = cpu.socket_id, die = cpu.die_id, core = cpu.core_id }
   end
   for _, node in ipairs(features.numa_topology or {}) do
     each_cpu(node.cpus or "", function(cpu)

@@ -92,8 +92,8 @@ end
 -- Returns what is run for a name, as a tool or a script describes it; or nil and a message. The
 -- third value says why a script's meta cannot be read.
 local function find_described(name)
-  local one = not name:find "[/.]" and tools.find(name)
-  if one then return one end
+  local found = not name:find "[/.]" and tools.find(name)
+  if found then return found end
   local path = name:find "[/.]" and name or library.find(name)
   if not path then
     return nil, ("no tool and no script '%s'; perflua list shows them"):format(name)
