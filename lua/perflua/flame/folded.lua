@@ -21,7 +21,7 @@ local function parse_name(name)
 end
 
 ---Returns a function for many annotated stacks: it returns the names without their kinds, and a
----letter for each.
+---letter for each; those that are missing at the end are "u".
 ---@param first string? the letter of the first name, unless it says one: "n" of a command
 ---@return fun(text: string): string, string
 function folded.splitter(first)
@@ -32,6 +32,9 @@ function folded.splitter(first)
     return bare[name]
   end })
   return function(text)
+    if not (text:find("_[", 1, true) or text:find("[preempted]", 1, true)) then
+      return text, first or "" -- stacks of other programs have no kinds
+    end
     local stack = text:gsub("[^;]+", bare)
     local letters = text:gsub("[^;]+", letter):gsub(";", "")
     if first and letters:byte() == U then letters = first .. letters:sub(2) end
@@ -75,7 +78,7 @@ end
 
 ---@param lines fun(): string? an iterator
 ---@return table? set { total, samples, list, skipped } list: of { stack, value, kinds }, with a
---- letter for each frame; skipped: how many lines were not understood
+--- letter for each frame, see folded.splitter(); skipped: how many lines were not understood
 ---@return string? message
 function folded.read(lines)
   local set = { total = 0, samples = 0, skipped = 0, list = {} }

@@ -34,6 +34,14 @@ describe("folded stacks", function()
     assert.are.same({ "node;~f x.js:1;new", "sh;main;sys_read;read_page" },
       { set.list[1].stack, set.list[2].stack })
     assert.are.same({ "nji", "nukk" }, { set.list[1].kinds, set.list[2].kinds })
+    set = read "a;[preempted] 1\na;_[k;b 2\n"
+    assert.are.same({ "a;[preempted]", "np" }, { set.list[1].stack, set.list[1].kinds })
+    assert.are.equal("a;_[k;b", set.list[2].stack)
+  end)
+
+  it("need no letters for frames of which nothing is marked", function()
+    local set = read "sh;main;f 3\n"
+    assert.are.same({ "sh;main;f", "n" }, { set.list[1].stack, set.list[1].kinds })
   end)
 
   it("have nothing that could move a terminal's cursor", function()
