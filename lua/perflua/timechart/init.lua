@@ -94,10 +94,12 @@ function timechart.query(file, is_named)
   table.insert(options.open, 1, between)
   options.close = { { event = switches.event, key = between.key }, options.close }
   options.unfinished = true
+  local more = wakes and { "at_woken.time", "at_woken.tid" }
+    or is_named and { "false", "false" } or {}
+  more[#more + 1] = is_named and "open.args.next_comm" or nil
   return described.samples(file):pair(options):select("key", "start", "stop",
     "open.args.prev_pid", "open.args.next_pid", "close.args.prev_pid", "duration - in_blocked",
-    is_named and "open.args.next_comm" or "false",
-    table.unpack(wakes and { "at_woken.time", "at_woken.tid" } or {}))
+    table.unpack(more))
 end
 
 -- Reads spans, which come in the order of their ends. A thread that runs at the end does so
@@ -106,7 +108,7 @@ end
 local function read(chart, query)
   local last, left, unseen, seen = {}, {}, {}, {} -- seen: when threads came or left last
   local from, to = math.maxinteger, 0
-  for key, start, stop, before, tid, after, ready, comm, woken_at, waker in query:each() do
+  for key, start, stop, before, tid, after, ready, woken_at, waker, comm in query:each() do
     local last_time = stop or start
     if start < from then from = start end
     if last_time > to then to = last_time end
