@@ -79,11 +79,6 @@ end
 -- How perf calls a kind of share: "local period".
 local function kind_of(percent_type) return (percent_type:gsub("-", " ")) end
 
--- Writes where the listing comes from, and notes about source files.
-local function write_origin(listing, put)
-  for _, line in ipairs(origin.lines(listing)) do put("# " .. line) end
-end
-
 local function write_notes(listing, files, put)
   for _, path in ipairs(suggest.names(files)) do
     local found = listing.sources:file(path)
@@ -155,7 +150,7 @@ local function write_listing(listing, events, options, put, layout)
   local shown = { percent_type = options.percent_type or "local-period",
     context = options.context, least = options.least, is_shown = options.is_shown }
   local ranges = rows.ranges(listing, events, shown)
-  write_origin(listing, put)
+  for _, line in ipairs(origin.lines(listing)) do put("# " .. line) end
   layout.head(listing, events, shown, put)
   local row_of = layout.rows(listing, events, shown, ranges)
   local files = rows.each(listing, ranges, options.inline, function(row)

@@ -204,11 +204,6 @@ local by_class = {
   end,
 }
 
--- Returns the function that shows a value which takes lines of its own; nil for others.
-local function block_of(value)
-  return is_plain(value) and show_table or by_class[class_of(value) or false]
-end
-
 ---Writes values: those that take lines of their own one below the other, others as print does.
 ---@param out file*
 ---@param note (fun(out: file*, result: perflua.Table|perflua.Query))? called after each result
@@ -222,7 +217,8 @@ function show.values(out, note, ...)
   end
   for i = 1, select("#", ...) do
     local value = select(i, ...)
-    local write_block = block_of(value)
+    -- a value that takes lines of its own
+    local write_block = is_plain(value) and show_table or by_class[class_of(value) or false]
     if write_block then
       write_texts()
       write_block(out, value, note)

@@ -14,10 +14,6 @@ local trace_events = {}
 local Frames = {}
 Frames.__index = Frames
 
-local function new_frames()
-  return setmetatable({ list = {}, children = {}, of = {} }, Frames)
-end
-
 ---@param stack string folded: callers first
 ---@return integer # number of its last frame
 function Frames:number(stack)
@@ -72,8 +68,9 @@ trace_events.TOO_LARGE = {}
 ---@param least integer? ns: runs that are shorter are left out; default: none is
 function trace_events.new(file, write, most, least)
   local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
-    frames = new_frames(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
-    least = least, n_short = 0, ns_short = 0 }, Trace)
+    frames = setmetatable({ list = {}, children = {}, of = {} }, Frames),
+    named = {}, comms = {}, placed = {}, shown = {}, flows = 0, least = least, n_short = 0,
+    ns_short = 0 }, Trace)
   trace.processors = processors.new(trace:handlers())
   trace.counts = counts.new(function(pid, name, count, time)
     trace:counter(pid, name, "count", count, trace:stamp(time))

@@ -195,12 +195,6 @@ function Scope:argument(path, text)
     get = members.args_getter(path, checks) })
 end
 
--- Finds the start of a recording before workers ask for it; that of a stream comes with its
--- first sample.
-local function find_start(file)
-  if file and file.size then guard(core.clocks, file) end
-end
-
 -- The path that perf's spelling of one stands for.
 function Scope:meant(path)
   local meant = aliases[path[1]]
@@ -227,7 +221,9 @@ function Scope:make_ref(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
   path = table.move(path, 2, #path, 2, { root })
-  if root == "elapsed" then find_start(self.file) end
+  -- finds the start of a recording before workers ask for it; that of a stream comes with its
+  -- first sample
+  if root == "elapsed" and self.file and self.file.size then guard(core.clocks, self.file) end
   if #path == 1 then
     return of_field(self.file, text, entry.kind, path, { plain = entry.plain })
   end

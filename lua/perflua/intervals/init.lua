@@ -97,9 +97,6 @@ local function fields_of(names, spans)
   return lists
 end
 
--- Several recordings in one: a span is of one of them.
-local function is_several(file) return type(file.path) == "table" and #file.path > 1 end
-
 -- Tells whether records of lost ones may open or close a span.
 local function pairs_lost(spec)
   return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false
@@ -146,7 +143,9 @@ function intervals.pair(on, options)
     change = all_sides.change, states = names, entered = entered, cuts = cuts,
     reading = reading,
     scope = all, counts = {},
-    several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
+    -- of several recordings in one a span is of one of them
+    several = type(spec.file.path) == "table" and #spec.file.path > 1,
+    source = all:ref "source", time = all:ref "time",
     pairs_lost = pairs_lost(spec), unfinished = options.unfinished, stores_key = stores_key,
     key_kinds = key_kinds, keeps_lost = options.lost == "keep",
     cpu = (all:resolve({ "cpu" }, "cpu")),

@@ -85,8 +85,6 @@ local function text_of(value, kind)
   return "{" .. table.concat(items, ", ") .. "}"
 end
 
-local function format_example(value, kind) return shorten_text(text_of(value, kind), WIDTH) end
-
 local function value_of(record, field)
   if not field.arg then return record[field.name] end
   local args = record.args
@@ -100,7 +98,7 @@ local function look_at(part, record)
     if not field.example then
       local value = value_of(record, field)
       if value ~= nil then
-        field.example = format_example(value, field.kind)
+        field.example = shorten_text(text_of(value, field.kind), WIDTH)
       else
         lacking = true
       end

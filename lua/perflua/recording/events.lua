@@ -24,8 +24,6 @@ local function strip_modifiers(event)
   return name
 end
 
-local function is_glob(text) return text:find("[*?%[]") ~= nil end
-
 local function match_glob(list, glob)
   local found, matches = {}, core.pattern(glob, true)
   for i = 1, #list do
@@ -76,7 +74,7 @@ function events.lookup(list, name)
   if #found > 0 then return found, events.EXACT end
   found = events.loosely(list, name)
   if #found > 0 then return found, events.LOOSE end
-  return is_glob(name) and match_glob(list, name) or {}, events.GLOB
+  return name:find "[*?%[]" and match_glob(list, name) or {}, events.GLOB
 end
 
 ---@param list perflua.Event[]

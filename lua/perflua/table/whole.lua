@@ -5,8 +5,6 @@ local sums = require "perflua.measures.sums"
 
 local whole = {}
 
-local function same(a, b) return a.event == b.event and a.nth == b.nth end
-
 ---@param a table[]?
 ---@param b table[]?
 ---@param columns table[] measures of the Table
@@ -20,7 +18,9 @@ function whole.sum(a, b, columns)
   for _, list in ipairs { a, b } do
     for _, entry in ipairs(list) do
       local mine
-      for _, sum in ipairs(both) do mine = mine or same(entry, sum) and sum end
+      for _, sum in ipairs(both) do
+        if sum.event == entry.event and sum.nth == entry.nth then mine = mine or sum end
+      end
       if mine then
         for n, kind in ipairs(kinds) do
           mine[n] = sums.adder(kind)(mine[n], entry[n])

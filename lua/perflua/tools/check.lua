@@ -195,20 +195,14 @@ function forms.junit(list, write, name)
   write "</testsuite>\n"
 end
 
----@param list table[]
----@return integer # 1 if an expectation failed, 4 if one cannot be told, else 0
-local function status_of(list)
-  local counts = count_verdicts(list)
-  return counts.failed > 0 and 1 or counts["cannot tell"] > 0 and 4 or 0
-end
-
 local function write_results(list, args, path, out)
   local form = args.tap and "tap" or args.junit and "junit" or "text"
   local ok, message = write_output(args.o ~= "-" and args.o or out, function(write)
     forms[form](list, write, path)
   end)
   if not ok then return nil, message end
-  return status_of(list)
+  local counts = count_verdicts(list)
+  return counts.failed > 0 and 1 or counts["cannot tell"] > 0 and 4 or 0
 end
 
 function tool.prepare(args)
