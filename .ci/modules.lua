@@ -60,7 +60,7 @@ local modules = {
       .. "symbols/elf symbols/jit machine machine/maps write",
     "inject" },
   { "query/chains", "base perfdata/format machine",
-    "chains chains_tree stacks strings value" },
+    "chains stacks strings value" },
   { "query/fields", "base perfdata/format perfdata/tracepoint machine query/chains",
     "fields" },
   { "query/program", "base query/chains query/fields", "expr" },

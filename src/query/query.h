@@ -10,7 +10,7 @@
 
 #include "query/group/report.h"
 #include "printer.h"
-#include "query/chains/chains_tree.h"
+#include "query/chains/chains.h"
 #include "query/chains/stacks.h"
 #include "query/rows/rows.h"
 #include "query/rows/rows_made.h"

@@ -85,8 +85,8 @@ enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reade
  * The pipeline of a grouped query over one compressed stream, which is decompressed once.
  *
  * A producer thread decompresses (perfdata's record_batches.h), and the caller's thread adds up
- * the records. If the query asks the recorded system, that is read on the way (machine's
- * incremental.h): batches wait until two more rounds of perf's have come, after which no record
+ * the records. If the query asks the recorded system, that is read on the way
+ * (pm_incremental_add): batches wait until two more rounds of perf's have come, after which no record
  * should be as early as theirs.
  */
 

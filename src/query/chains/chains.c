@@ -1,13 +1,98 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 
 #include "chains_internal.h"
+
+/* Finds the chain of a raw chain that was met before. */
+
+/* Makes random keys. Returns false if there are no random numbers. */
+static bool make_hash_keys(struct pq_hash_keys *keys)
+{
+	uint8_t *at = (uint8_t *)keys, *end = at + sizeof(*keys);
+
+	while (at < end) {
+		ssize_t got = getrandom(at, (size_t)(end - at), 0);
+
+		if (got <= 0)
+			return false;
+		at += got;
+	}
+	keys->factors[0] |= 1;
+	keys->factors[1] |= 1;
+	return true;
+}
+
+static struct pq_raw_line *line_of(const struct pq_raw *raw, const struct pq_hash *hash)
+{
+	return &raw->lines[hash->low >> (64 - raw->bits)];
+}
+
+uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash)
+{
+	const struct pq_raw_line *line;
+
+	if (!raw->lines)
+		return 0;
+	line = line_of(raw, hash);
+	for (int i = 0; i < 3; i++)
+		if (line->hash[i].low == hash->low && line->hash[i].high == hash->high)
+			return line->chain[i];
+	return 0;
+}
+
+static void store_raw(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
+{
+	struct pq_raw_line *line = line_of(raw, hash);
+	uint32_t i = line->next % 3;
+
+	raw->n += !line->chain[i];
+	line->hash[i] = *hash;
+	line->chain[i] = chain;
+	line->next = i + 1;
+}
+
+#define HUGE ((size_t)2 << 20) /* size of a huge page */
+
+/* Doubles the number of lines. Without memory the number stays as it is. */
+static void widen_raw(struct pq_raw *raw)
+{
+	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : PQ_RAW_BITS_MIN };
+	size_t n = (size_t)1 << wide.bits;
+
+	wide.lines = aligned_alloc(n * sizeof(*wide.lines) >= HUGE ? HUGE : 64,
+				   n * sizeof(*wide.lines));
+	if (!wide.lines) {
+		raw->full = true;
+		return;
+	}
+	if (n * sizeof(*wide.lines) >= HUGE)
+		madvise(wide.lines, n * sizeof(*wide.lines), MADV_HUGEPAGE);
+	memset(wide.lines, 0, n * sizeof(*wide.lines));
+	for (size_t l = 0; raw->lines && l < n / 2; l++)
+		for (int i = 0; i < 3; i++)
+			if (raw->lines[l].chain[i])
+				store_raw(&wide, &raw->lines[l].hash[i],
+					  raw->lines[l].chain[i]);
+	free(raw->lines);
+	wide.full = wide.bits == PQ_RAW_BITS_MAX;
+	*raw = wide;
+}
+
+void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
+{
+	if (!raw->full && (raw->n >> raw->bits || !raw->lines))
+		widen_raw(raw);
+	if (raw->lines)
+		store_raw(raw, hash, chain);
+}
 
 struct pq_chains *pq_chains_create(void)
 {
 	struct pq_chains *c = calloc(1, sizeof(*c));
 
-	if (c && !pq_hash_keys_init(&c->keys)) {
+	if (c && !make_hash_keys(&c->keys)) {
 		free(c);
 		return NULL;
 	}
@@ -134,4 +219,102 @@ const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 					       looked->context.time);
 	value->is_asked = true;
 	return frame.symbol ? frame.symbol : value->function;
+}
+
+/* Names of functions at addresses of a record, which are looked up one by one. */
+
+static bool make_names(struct pq_chains *c)
+{
+	size_t size = PQ_NAME_SETS * sizeof(*c->names);
+
+	c->names = aligned_alloc(64, size);
+	if (c->names)
+		memset(c->names, 0, size);
+	return c->names;
+}
+
+static bool is_seen(const struct pq_seen_name *seen, uint64_t ip, uint64_t tag)
+{
+	return seen->ip == ip && seen->tag == tag && seen->is_filled;
+}
+
+bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_text *name)
+{
+	const struct pq_looked *looked = &c->entered;
+	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
+		       at->mode * c->keys.factors[1];
+	uint64_t hash = pb_scatter(at->ip ^ tag);
+	const struct ps_symbol *symbol;
+	struct pq_seen_name *seen, other;
+	uint32_t number;
+
+	if (!c->names && !make_names(c))
+		return false;
+	seen = c->names[hash >> 40 & (PQ_NAME_SETS - 1)];
+	if (looked->known && is_seen(&seen[0], at->ip, tag)) {
+		*name = (struct pd_text){ seen[0].name, seen[0].size };
+		return true;
+	}
+	if (looked->known && is_seen(&seen[1], at->ip, tag)) {
+		other = seen[0];
+		seen[0] = seen[1];
+		seen[1] = other;
+		*name = (struct pd_text){ seen[0].name, seen[0].size };
+		return true;
+	}
+	number = pq_chains_at(c, at);
+	if (number == UINT32_MAX)
+		return false;
+	symbol = pq_chains_function(c, number);
+	*name = (struct pd_text){ 0 };
+	if (symbol)
+		*name = (struct pd_text){ symbol->name, symbol->length };
+	if (looked->known &&
+	    !(pq_code_at(c, number)->dso && pq_code_at(c, number)->dso->jitdump)) {
+		seen[1] = seen[0];
+		seen[0] = (struct pq_seen_name){ at->ip, tag, name->p, (uint32_t)name->n,
+						 true };
+	}
+	return true;
+}
+
+/* Where call chains of reports begin, and the functions that were inlined in them. */
+
+size_t pq_find_root(struct pq_chains *c, const struct pq_looked *looked,
+		    const uint32_t *numbers, size_t n)
+{
+	if (pm_has_roots(looked->resolver))
+		while (n-- > 1)
+			if (pm_is_root(looked->resolver, pq_code_at(c, numbers[n])->symbol))
+				return n;
+	return 0;
+}
+
+size_t pq_add_inlined(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at,
+		      uint32_t *numbers, size_t room)
+{
+	const struct ps_symbol *symbols[PM_MAX_FRAMES];
+	const struct pm_map *map;
+	size_t n;
+
+	looked->context.mode = (enum pd_cpumode)at->mode;
+	map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context, at->ip);
+	n = pm_inlined_at(map, at->ip, symbols, room);
+	for (size_t i = 0; i < n; i++) {
+		struct pq_frame frame = {
+			.dso = map->dso,
+			.symbol = symbols[i],
+			.mode = (uint8_t)at->mode,
+			.kind = PQ_CHAIN_CALLERS,
+			.text = PQ_NO_TEXT,
+		};
+
+		if (looked->kind == PQ_CHAIN_EXACT) {
+			frame.address = pm_map_address(map, at->ip);
+			numbers[i] = pq_frame_of_exact(c, looked, &frame, at);
+		} else {
+			numbers[i] = pq_frame_of_value(c, &frame, NULL);
+		}
+	}
+	return n;
 }

@@ -9,7 +9,7 @@
 
 #include "query/scope/scope.h"
 #include "rows.h"
-#include "rows_texts.h"
+#include "rows_maker.h"
 
 struct pq_pairs;
 

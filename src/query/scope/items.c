@@ -1,4 +1,4 @@
-#include "items_internal.h"
+#include "items.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The members of items by name, and their values. */
-#include "items_internal.h"
+#include "items.h"
 
 #include <string.h>
 
