@@ -1,6 +1,56 @@
 /* Adds sideband records to the recorded system: mappings, forks, names and ends of threads. */
-#include "internal.h"
 #include "perfdata/format/views.h"
+#include "internal.h"
+
+/* The paths of control groups, by the ids that samples have. */
+
+static struct pb_id_map *cgroups_of_recording(const struct pm_system *sys,
+					      const struct pd_record *rec)
+{
+	return &sys->cgroups[rec->source ? rec->source - 1u : 0];
+}
+
+static struct pb_id_map *cgroups_of_machine(const struct pm_system *sys,
+					    const struct pd_record *rec)
+{
+	return &sys->cgroups[sys->session->n_files + pm_machine_of(sys, rec)];
+}
+
+/* Adds the path that a CGROUP record tells. Returns false without memory. */
+static bool add_cgroup(struct pm_system *sys, const struct pd_record *rec)
+{
+	struct pd_value path;
+	int64_t id;
+	uint32_t name;
+
+	pm_get(rec, sys->ids.path, &path);
+	if (!pm_integer(rec, sys->ids.cgroup_id, &id) || path.type != PD_STR)
+		return true;
+	name = pm_string_pool_add(&sys->strings, (struct pd_text){ path.s.p, path.s.n });
+	return name != PM_NO_STRING &&
+	       pb_id_map_add(cgroups_of_recording(sys, rec), (uint64_t)id, name) &&
+	       pb_id_map_add(cgroups_of_machine(sys, rec), (uint64_t)id, name);
+}
+
+void pm_cgroup_path_of(const struct pm_system *sys, const struct pd_record *rec,
+		       struct pd_value *out)
+{
+	const struct pd_text *path;
+	uint32_t name;
+	int64_t id;
+
+	if (!pm_integer(rec, sys->ids.cgroup, &id))
+		return;
+	name = pb_id_map_find(cgroups_of_recording(sys, rec), (uint64_t)id);
+	if (name == UINT32_MAX)
+		name = pb_id_map_find(cgroups_of_machine(sys, rec), (uint64_t)id);
+	if (name == UINT32_MAX)
+		return;
+	path = &sys->strings.texts[name];
+	out->type = PD_STR;
+	out->s.p = path->p;
+	out->s.n = path->n;
+}
 
 /*
  * Returns the time from which on the statement of a record holds. For a record that perf
@@ -185,7 +235,7 @@ bool pm_system_add(struct pm_system *sys, const struct pd_record *rec)
 	case PD_SB_KERNEL_CODE:
 		return add_mapping(sys, rec);
 	case PD_SB_CGROUP:
-		return pm_cgroup_add(sys, rec);
+		return add_cgroup(sys, rec);
 	case PD_SB_BUILD_ID:
 		return pm_buildids_add(&sys->binaries.build_ids, rec, pm_machine_of(sys, rec));
 	case PD_SB_EVENT_IDS:

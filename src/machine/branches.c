@@ -1,4 +1,4 @@
-#include "branches.h"
+#include "frames.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "incremental.h"
+#include "machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -256,9 +256,6 @@ static inline uint32_t pm_machine_of(const struct pm_system *sys, const struct p
 	return pm_source_of(&sys->sources, rec)->machine;
 }
 
-/* Adds the path that a CGROUP record tells. Returns false without memory. */
-bool pm_cgroup_add(struct pm_system *sys, const struct pd_record *rec);
-
 /*
  * Sets *out to the name of thread `tid`, whose number is `name`. A thread without a name is
  * called ":tid", as in perf, and tid 0 is the idle thread.

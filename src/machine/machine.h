@@ -17,7 +17,7 @@
  * spaces that it runs, of the host or of a guest. A host machine has the number of its first
  * recording, counted from 0. Recordings whose clocks agree, and that were packed with the same
  * names, are of one machine; any other recording is of a machine of its own. Guests are
- * numbered after all recordings (guests.c).
+ * numbered after all recordings (sources.c).
  *
  * Times are ns. In a recording without timestamps the position of a record stands for its time
  * (sources.h).
@@ -25,11 +25,10 @@
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
 
-#include "branches.h"
+#include "machine/maps/maps.h"
+#include "perfdata/container/session.h"
 #include "fields.h"
 #include "frames.h"
-#include "incremental.h"
-#include "machine/maps/maps.h"
 #include "locations.h"
 #include "sideband.h"
 #include "sources.h"
@@ -178,5 +177,40 @@ struct pm_system *pm_resolver_system(const struct pm_resolver *resolver);
  * gets before it is forked again or exits, as perf report does.
  */
 void pm_resolver_use_later_names(struct pm_resolver *resolver);
+
+/*
+ * Reads the recorded system while it is asked. Records come as they lie in a recording and
+ * wait. They are added in the order of time, up to a time after which later records are not
+ * expected to go. An answer given on the way is what the system would say after reading
+ * everything. When that cannot be guaranteed, functions return false: all answers so far are
+ * void, and the system has to be cleared and read first.
+ */
+struct pm_incremental;
+
+/*
+ * Returns true if the recordings of `session` can be read so, provided that only samples ask.
+ */
+bool pm_can_read_incrementally(const struct pd_session *session);
+
+/*
+ * Starts reading for `system`, to which nothing was added, and whose session can be read so.
+ * With `later_names`, resolvers use these (pm_resolver_use_later_names). Returns NULL without
+ * memory.
+ */
+struct pm_incremental *pm_incremental_create(struct pm_system *system, bool later_names);
+void pm_incremental_destroy(struct pm_incremental *incremental);
+
+/*
+ * Takes a copy of `rec`, which is bound to its event. `last` is the time of the last record
+ * before it that has one, 0 if none has. Returns false if the answers are void.
+ */
+bool pm_incremental_add(struct pm_incremental *incremental, const struct pd_record *rec,
+			uint64_t last);
+
+/*
+ * Adds the records up to `time`, as samples up to that time are going to ask. Call it with
+ * UINT64_MAX at the end: then the system is complete. Returns false if the answers are void.
+ */
+bool pm_incremental_advance(struct pm_incremental *incremental, uint64_t time);
 
 #endif

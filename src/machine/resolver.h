@@ -141,9 +141,6 @@ struct pm_resolver {
 	struct pm_match_memo matches[PM_MATCH_MEMOS];
 };
 
-/* Destroys the printers. */
-void pm_messages_destroy(struct pm_resolver *resolver);
-
 /* Frees the code and the source files that a resolver remembers. */
 void pm_instructions_destroy(struct pm_instructions *instructions);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "machine.h"
-#include "unwind_internal.h"
 
 #define LINK_REGISTER 30  /* of arm64: bit in perf's mask, and DWARF number */
 #define MAX_OPEN      512 /* files; when there are more, all are closed */

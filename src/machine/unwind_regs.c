@@ -1,4 +1,4 @@
-#include "unwind_internal.h"
+#include "unwind.h"
 
 #include <elf.h>
 #include <string.h>

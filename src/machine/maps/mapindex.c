@@ -1,4 +1,4 @@
-#include "mapindex.h"
+#include "maps_internal.h"
 
 #include <stdlib.h>
 
