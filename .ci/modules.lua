@@ -19,7 +19,7 @@ local modules = {
     "arena columns cursor hash helpers id_map map pattern producer progress radix "
     .. "replacement set sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
-    "attr coder error event feature feature_decode fields format layout perf_text "
+    "attr coder error event feature fields format layout perf_text "
     .. "print print_scalar record rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },

@@ -53,9 +53,6 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 /* Measures all that is done with the session from now on, as that of session `number`. */
 void pd_session_measure(struct pd_session *session, struct pb_timing *timing, unsigned number);
 
-/* Sets one_clock, merged, clocks and the files' clocks and shifts (clocks.c). */
-void pd_session_compare_clocks(struct pd_session *session);
-
 /*
  * Gives `event` the number of an equal event of another recording, or else a new number.
  * *compared counts comparisons over all calls; after too many no more are made. Returns false

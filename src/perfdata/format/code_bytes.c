@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "coder_internal.h"
+#include "coder.h"
 
 /* Returns how many bytes a node has: a string, or a list of strings. */
 static size_t count_bytes(struct pd_coder *c, const struct pd_node *node, const char *key)

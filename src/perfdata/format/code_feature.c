@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "coder.h"
-#include "feature_decode.h"
+#include "feature.h"
 #include "fields.h"
 #include "format.h"
 

@@ -1,4 +1,4 @@
-#include "coder_internal.h"
+#include "coder.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * See struct bpf_prog_info, include/uapi/linux/bpf.h; struct perf_bpil and bpil_array_desc,
  * tools/perf/util/bpf-utils.c.
  */
-#include "feature_decode.h"
+#include "feature.h"
 
 /* A scalar member of bpf_prog_info. `bytes` is its width, or the size of a tag or name. */
 struct info_member {

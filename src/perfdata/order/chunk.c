@@ -1,5 +1,11 @@
 #include "chunk.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/producer.h"
+
 void pd_chunker_begin(struct pd_chunker *k, const struct pd_record *rec, uint64_t time)
 {
 	k->chunk = (struct pd_chunk){
@@ -22,4 +28,348 @@ uint64_t pd_chunk_types(const struct pd_types *types)
 		if (pd_types_has(types, type))
 			bits |= pd_chunk_type(type);
 	return bits;
+}
+
+#define RUNS_MOST 16
+
+static inline bool position_is_before(const struct pd_position *a, const struct pd_position *b)
+{
+	return (a->time < b->time) | ((a->time == b->time) & (a->at < b->at));
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	return position_is_before(a, b) ? -1 : position_is_before(b, a);
+}
+
+/*
+ * Deals positions out to runs, each ascending in time. Returns how many runs there are, or 0 if
+ * more than RUNS_MOST are needed. run[i] becomes the run of position i, ends[k] the number of
+ * positions in runs 0 … k.
+ */
+static size_t deal_to_runs(const struct pd_position *positions, size_t n, uint8_t *run,
+			   size_t *ends)
+{
+	uint64_t last[RUNS_MOST]; /* last time of each run; descending */
+	size_t n_runs = 0;
+
+	memset(ends, 0, RUNS_MOST * sizeof(*ends));
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < n_runs && last[k] > positions[i].time)
+			k++;
+		if (k == RUNS_MOST)
+			return 0;
+		n_runs += k == n_runs;
+		last[k] = positions[i].time;
+		run[i] = (uint8_t)k;
+		ends[k]++;
+	}
+	for (size_t k = 1; k < n_runs; k++)
+		ends[k] += ends[k - 1];
+	return n_runs;
+}
+
+static void merge_two_runs(const struct pd_position *a, const struct pd_position *a_end,
+			   const struct pd_position *b, const struct pd_position *b_end,
+			   struct pd_position *out)
+{
+	while (a < a_end && b < b_end) {
+		bool second = position_is_before(b, a);
+
+		*out++ = second ? *b : *a;
+		b += second;
+		a += !second;
+	}
+	memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
+	out += a_end - a;
+	memcpy(out, b, (size_t)(b_end - b) * sizeof(*b));
+}
+
+/*
+ * Merges pairs of neighbouring runs until one is left, back and forth between `from` and `to`.
+ * Returns the one of the two that holds the result.
+ */
+static struct pd_position *merge_all_runs(struct pd_position *from, struct pd_position *to,
+					  size_t *ends, size_t n_runs)
+{
+	while (n_runs > 1) {
+		struct pd_position *merged = to;
+		size_t start = 0, k = 0;
+
+		for (size_t i = 0; i < n_runs; i += 2) {
+			size_t middle = ends[i], end = i + 1 < n_runs ? ends[i + 1] : middle;
+
+			merge_two_runs(from + start, from + middle, from + middle, from + end,
+				       to + start);
+			ends[k++] = start = end;
+		}
+		n_runs = k;
+		to = from;
+		from = merged;
+	}
+	return from;
+}
+
+/*
+ * Sorts `n` positions by time; equal times keep the order of offsets. `spare` and `run` must
+ * have room for n items each.
+ */
+static void sort_positions(struct pd_position *positions, size_t n, struct pd_position *spare,
+			   uint8_t *run)
+{
+	size_t ends[RUNS_MOST], next[RUNS_MOST] = { 0 };
+	size_t n_runs = deal_to_runs(positions, n, run, ends);
+	struct pd_position *sorted;
+
+	if (!n_runs) {
+		qsort(positions, n, sizeof(*positions), compare_positions);
+		return;
+	}
+	memcpy(next + 1, ends, (RUNS_MOST - 1) * sizeof(*ends));
+	for (size_t i = 0; i < n; i++)
+		spare[next[run[i]]++] = positions[i];
+	sorted = merge_all_runs(spare, positions, ends, n_runs);
+	if (sorted != positions)
+		memcpy(positions, sorted, n * sizeof(*positions));
+}
+
+/*
+ * Returns memory for `n` positions, as many spare ones and a byte for each, as sorting needs;
+ * NULL without memory.
+ */
+static struct pd_position *reserve_scratch(struct pd_sort_scratch *scratch, size_t n)
+{
+	if (n > scratch->n) {
+		free(scratch->positions);
+		scratch->positions = malloc(n * (2 * sizeof(*scratch->positions) + 1));
+		scratch->n = scratch->positions ? n : 0;
+	}
+	return scratch->positions;
+}
+
+#define KNOWN_IDS 32 /* a power of two */
+
+/* Whether samples are wanted, by id: a few events take turns. */
+struct known_id {
+	uint64_t id;
+	bool is_chosen;
+};
+
+/* Returns true if the samples of a record's event are to be delivered. Binds the record. */
+static bool finds_chosen(const struct pd_merge_stream *s, struct pd_record *rec)
+{
+	size_t number;
+
+	pd_bind(&s->locator.binder, rec);
+	number = rec->event ? rec->event->number : s->choice.n;
+	return number > s->choice.n || s->choice.events[number];
+}
+
+/* Returns true if a sample is to be delivered. */
+static inline bool is_chosen(const struct pd_merge_stream *s, struct pd_record *rec,
+			     struct known_id *ids)
+{
+	uint32_t at = s->locator.binder.sample_id_at;
+	struct known_id *known;
+	uint64_t id;
+
+	if (!at || at + 8 > rec->size)
+		return finds_chosen(s, rec);
+	id = pb_load64(rec->bytes + at, s->locator.swap);
+	known = &ids[id % KNOWN_IDS];
+	if (known->id != id)
+		*known = (struct known_id){ id, finds_chosen(s, rec) };
+	return known->is_chosen;
+}
+
+/*
+ * Lists the records of the types in s->want, without the samples that nobody wants. `time` is
+ * what a record without a time takes if no record before it in the chunk has one. Returns how
+ * many positions were written.
+ */
+static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_merge_stream *s,
+			     uint64_t time, struct pd_position *positions)
+{
+	struct pd_position other = { .size = 0 }; /* the last one left out */
+	struct known_id ids[KNOWN_IDS];
+	struct pd_record rec;
+	size_t n = 0;
+
+	for (size_t i = 0; i < KNOWN_IDS; i++)
+		ids[i].id = i + 1; /* has another place: unused */
+	for (uint32_t at = 0; loaded->size - at >= 8; at += rec.size) {
+		bool has_time;
+
+		rec.bytes = loaded->bytes + at;
+		pd_record_header(&rec, rec.bytes, s->locator.swap, s->locator.simpleperf);
+		if (rec.size < 8 || rec.size > loaded->size - at)
+			break;
+		has_time = pd_timestamp_of(&s->locator, &rec, &time);
+		positions[n] = (struct pd_position){ pd_merge_time_of(s, time), at, rec.size };
+		if (!pd_types_has(&s->want, rec.type))
+			continue;
+		if (!s->choice.events || rec.type != PD_RECORD_SAMPLE ||
+		    is_chosen(s, &rec, ids)) {
+			n++;
+			continue;
+		}
+		other = positions[n];
+		if (has_time && other.time > loaded->latest)
+			loaded->latest = other.time;
+	}
+	if (!n && other.size)
+		positions[n++] = other;
+	return n;
+}
+
+static bool find_positions(struct pd_loaded_chunk *loaded, const struct pd_chunk *chunk,
+			   const struct pd_merge_stream *s, struct pd_sort_scratch *scratch)
+{
+	size_t most = loaded->size / 8 + 1, n;
+	struct pd_position *positions = reserve_scratch(scratch, most);
+
+	if (!positions)
+		return false;
+	n = list_positions(loaded, s, chunk->first, positions);
+	if (!chunk->sorted)
+		sort_positions(positions, n, positions + most,
+			       (uint8_t *)(positions + 2 * most));
+	loaded->positions = malloc((n + 1) * sizeof(*positions));
+	if (!loaded->positions)
+		return false;
+	memcpy(loaded->positions, positions, n * sizeof(*positions));
+	loaded->positions[n].time = UINT64_MAX;
+	loaded->n = (uint32_t)n;
+	return true;
+}
+
+struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
+				      const struct pd_merge_stream *s,
+				      struct pd_sort_scratch *scratch, struct pd_error *err)
+{
+	struct pd_input *input = s->stream->input;
+	struct pd_loaded_chunk *loaded = calloc(1, sizeof(*loaded));
+	size_t n = chunk->size;
+
+	if (!loaded)
+		goto no_memory;
+	loaded->bytes = chunk->held;
+	if (!chunk->held) {
+		loaded->bytes = loaded->own = malloc(n);
+		if (!loaded->own)
+			goto no_memory;
+		if (!pd_input_read_timed(input, NULL, chunk->offset, loaded->own, n, n, &n,
+					 err)) {
+			pd_loaded_chunk_destroy(loaded);
+			return NULL;
+		}
+	}
+	loaded->size = (uint32_t)n;
+	if (find_positions(loaded, chunk, s, scratch))
+		return loaded;
+no_memory:
+	pd_loaded_chunk_destroy(loaded);
+	pd_error_set(err, "ENOMEM", input->path, chunk->offset,
+		     "no memory for %u bytes of records", chunk->size);
+	return NULL;
+}
+
+void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded)
+{
+	if (!loaded)
+		return;
+	free(loaded->positions);
+	free(loaded->own);
+	free(loaded);
+}
+
+void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded)
+{
+	free(loaded->own);
+	loaded->bytes = loaded->own = NULL;
+}
+
+#define LOADED_WAITING 8 /* loaded chunks that may wait; so few stay in the L2 cache */
+
+struct pd_chunk_prefetch {
+	struct pb_producer *producer;
+	struct pd_error error; /* why loading ended; read after the producer ended */
+	struct pd_chunk_request *requests;
+	size_t n;
+	struct pd_sort_scratch scratch; /* used in the thread only */
+	struct pb_pass *pass;		/* that the loading belongs to */
+};
+
+static int compare_requests(const void *a, const void *b)
+{
+	const struct pd_chunk_request *x = a, *y = b;
+
+	if (x->chunk->min != y->chunk->min)
+		return x->chunk->min < y->chunk->min ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void *load_next(void *arg, size_t i)
+{
+	struct pd_chunk_prefetch *o = arg;
+	struct pd_loaded_chunk *loaded;
+	struct pb_lap lap;
+
+	if (i == o->n)
+		return NULL;
+	lap = pb_stage_enter(o->requests[i].stream->stream->input->timing, o->pass,
+			     PB_STAGE_ORDER);
+	loaded = pd_chunk_load(o->requests[i].chunk, o->requests[i].stream, &o->scratch,
+			       &o->error);
+	pb_stage_leave(&lap);
+	return loaded;
+}
+
+static void drop_loaded(void *loaded)
+{
+	pd_loaded_chunk_destroy(loaded);
+}
+
+struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n,
+						  struct pb_pass *pass)
+{
+	struct pd_chunk_prefetch *o = calloc(1, sizeof(*o));
+
+	if (!o) {
+		free(requests);
+		return NULL;
+	}
+	qsort(requests, n, sizeof(*requests), compare_requests);
+	o->requests = requests;
+	o->n = n;
+	o->pass = pass ? pass : pb_pass_current(requests->stream->stream->input->timing);
+	o->error.code = "";
+	o->producer = pb_producer_start(
+		(struct pb_producing){ load_next, drop_loaded, o, LOADED_WAITING });
+	if (o->producer)
+		return o;
+	pd_chunk_prefetch_stop(o);
+	return NULL;
+}
+
+void pd_chunk_prefetch_stop(struct pd_chunk_prefetch *o)
+{
+	if (!o)
+		return;
+	pb_producer_stop(o->producer);
+	free(o->scratch.positions);
+	free(o->requests);
+	free(o);
+}
+
+struct pd_loaded_chunk *pd_chunk_prefetch_next(struct pd_chunk_prefetch *o,
+					       struct pd_error *err)
+{
+	struct pd_loaded_chunk *loaded = pb_producer_next(o->producer);
+
+	if (!loaded && err)
+		*err = o->error;
+	return loaded;
 }

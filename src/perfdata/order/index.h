@@ -7,7 +7,6 @@
 
 #include "base/progress.h"
 #include "chunk.h"
-#include "loaded_chunk.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
 

@@ -9,7 +9,7 @@
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
 
-#include "chunk_prefetch.h"
+#include "chunk.h"
 #include "perfdata/stream/reader.h"
 
 /* A chunk that is being merged. */

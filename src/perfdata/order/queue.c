@@ -1,4 +1,4 @@
-#include "queue.h"
+#include "time_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "chain.h"
+#include "resync.h"
 
 #define SOUND_ROW 3 /* so many sound records in a row are not chance */
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "chain.h"
-
 /*
  * Returns whether records from the blocks' position on are aligned: in a file they lie at
  * multiples of 8 from the first one, unless an unaligned record came before. In a pipe they lie

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "perfdata/format/event.h"
-#include "tracepoint_type.h"
 
 /* The state of parsing a format file. Texts are copied one after the other to `room`. */
 struct parser {

@@ -1,4 +1,4 @@
-#include "tracepoint_type.h"
+#include "tracepoint.h"
 
 #include <stdlib.h>
 

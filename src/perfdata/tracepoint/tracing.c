@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
-#include "perfdata/format/feature_decode.h"
+#include "perfdata/format/feature.h"
 #include "tracepoint.h"
 
 #define MAX_FORMATS (1u << 20) /* a kernel has some thousands */

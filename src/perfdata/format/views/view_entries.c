@@ -1,6 +1,8 @@
-/* Arrays of structs in perf's own records: see tools/lib/perf/include/perf/event.h. */
+/* Views that are lists: of structs, of numbers, of namespaces. */
 #include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
+
+/* Arrays of structs in perf's own records: see tools/lib/perf/include/perf/event.h. */
 
 #define ID_ENTRY     32
 #define GUEST_ENTRY  16
@@ -184,4 +186,164 @@ const struct pd_view_desc pd_view_bpf_metadata = {
 	.items = bpf_members,
 	.item = get_bpf_item,
 	.code = code_bpf_metadata,
+};
+
+/*
+ * Arrays of u64: ids, addresses, private data of an AUX area's driver.
+ */
+
+/*
+ * The ids follow the attr: see perf_event__synthesize_attr, tools/perf/util/synthetic-events.c.
+ */
+void pd_open_ids(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint32_t size;
+
+	if (!pd_fits(rec, at, PD_ATTR_MIN)) {
+		out->type = PD_NIL;
+		return;
+	}
+	size = pd_rec32(rec, at + 4);
+	size = size ? size : PD_ATTR_MIN;
+	if (!pd_fits(rec, at, size)) {
+		out->type = PD_NIL;
+		return;
+	}
+	out->view.at = at + size;
+	out->view.count = (pd_body_end(rec) - at - size) / 8;
+}
+
+void pd_open_ips(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	pd_open_counted(rec, at, 8, out);
+}
+
+void pd_open_priv(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 0))
+		out->view.count = (pd_body_end(rec) - at) / 8;
+	else
+		out->type = PD_NIL;
+}
+
+static void get_uint_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
+{
+	(void)m;
+	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + 8 * i));
+}
+
+static void get_addr_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
+{
+	(void)m;
+	pd_set_uint(out, PD_ADDR, pd_rec64(view->rec, view->at + 8 * i));
+}
+
+static void code_words(struct pd_coder *c, const char *name, uint32_t width,
+		       enum pd_shown shown)
+{
+	uint32_t n = pd_code_count(c, name, width, 8);
+
+	for (uint32_t i = 0; i < n; i++)
+		pd_code_int(c, NULL, 8, shown);
+	pd_code_end(c);
+}
+
+/* The ids follow the attr, whose size was coded with it. */
+static void code_ids(struct pd_coder *c, const char *name)
+{
+	c->at = c->most;
+	code_words(c, name, 0, PD_AS_UINT);
+}
+
+static void code_ips(struct pd_coder *c, const char *name)
+{
+	code_words(c, name, 8, PD_AS_HEX);
+}
+
+static void code_priv(struct pd_coder *c, const char *name)
+{
+	code_words(c, name, 0, PD_AS_HEX);
+}
+
+const struct pd_view_desc pd_view_ids = {
+	.name = "ids",
+	.doc = "Ids of the event, one for each processor or thread that it was opened on.",
+	.item = get_uint_item,
+	.code = code_ids,
+};
+
+const struct pd_view_desc pd_view_ips = {
+	.name = "ips",
+	.doc = "Addresses as recorded.",
+	.item = get_addr_item,
+	.code = code_ips,
+};
+
+const struct pd_view_desc pd_view_priv = {
+	.name = "priv",
+	.doc = "Words; their meaning depends on the type of the AUX area.",
+	.item = get_addr_item,
+	.code = code_priv,
+};
+
+/*
+ * The namespaces of a thread, each as the device and inode of its /proc/PID/ns file. See
+ * perf_event_namespaces, kernel/events/core.c.
+ */
+
+/* In the order of the enum in include/uapi/linux/perf_event.h; later ones have numbers. */
+static const char *const namespaces[] = {
+	"net",	  "uts", "ipc", "pid", "user", "mnt",
+	"cgroup", "ns7", "ns8", "ns9", "ns10", "ns11",
+};
+
+#define NAMESPACES (sizeof(namespaces) / sizeof(namespaces[0]))
+
+void pd_open_namespaces(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	pd_open_counted(rec, at, 16, out);
+	if (out->type == PD_VIEW && out->view.count > NAMESPACES)
+		out->view.count = NAMESPACES;
+}
+
+static const struct pd_member namespace_members[] = {
+	{ PD_MEMBER(UINT, "dev", "Device number of the namespace's file.") },
+	{ PD_MEMBER(UINT, "ino", "Inode number: the number in \"net:[4026531840]\".") },
+	{ .name = NULL },
+};
+
+static void get_namespace(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
+{
+	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + 16 * i + 8 * m));
+}
+
+static const char *get_namespace_name(const struct pd_view *view, uint32_t i)
+{
+	(void)view;
+	return namespaces[i];
+}
+
+static void code_namespaces(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_members(c, name, 8, 16);
+
+	for (uint32_t i = 0; i < n && i < NAMESPACES; i++) {
+		pd_code_begin(c, namespaces[i]);
+		pd_code_int(c, "dev", 8, PD_AS_UINT);
+		pd_code_int(c, "ino", 8, PD_AS_UINT);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
+const struct pd_view_desc pd_view_namespaces = {
+	.name = "namespaces",
+	.doc = "Namespaces by name: net, uts, ipc, pid, user, mnt, cgroup.",
+	.items = namespace_members,
+	.item = get_namespace,
+	.key = get_namespace_name,
+	.code = code_namespaces,
 };
