@@ -16,8 +16,8 @@ end
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
   { "base", "",
-    "arena columns cursor hash helpers id_map map pattern producer progress radix "
-    .. "replacement set sha256 string_builder timing vector wide" },
+    "arena columns cursor hash helpers map pattern producer progress radix "
+    .. "replacement sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
     "attr coder error event feature fields format layout perf_text "
     .. "print print_scalar record rows sample text value views" },
@@ -48,8 +48,7 @@ local modules = {
   { "write",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
       .. "perfdata/order machine",
-    "adopt compress description directory edit merge outline output rewriter selection thin "
-      .. "writer" },
+    "description directory edit merge outline output rewriter selection thin writer" },
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/order symbols pack "

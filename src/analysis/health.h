@@ -5,9 +5,8 @@
 #ifndef PERFLUA_ANALYSIS_HEALTH_H
 #define PERFLUA_ANALYSIS_HEALTH_H
 
-#include "clock_regressions.h"
+#include "order_faults.h"
 #include "gaps.h"
-#include "rounds.h"
 #include "perfdata/order/walk.h"
 
 #define PD_MAX_STACK	  127 /* frames; the default of kernel.perf_event_max_stack */

@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash.h"
+
 struct pb_slot {
 	uint32_t hash;
 	uint32_t item; /* index + 1; 0: free */
@@ -108,6 +110,73 @@ static inline __attribute__((always_inline)) uint32_t pb_map_intern(
 		return slot->item - 1;
 	pb_map_fill(map, slot, hash, item);
 	return item;
+}
+
+/*
+ * A map from 64-bit numbers to 32-bit ones: from ids of events, threads or processes to
+ * indices.
+ */
+
+/* Zero-initialised: empty. */
+struct pb_id_map {
+	struct pb_id_entry {
+		uint64_t key;
+		uint32_t value;
+	} * entries; /* [n] */
+	size_t n, capacity;
+	struct pb_map map; /* the map of entries */
+	struct pb_secret secret;
+};
+
+/* Adds a value, unless the key has one: the first one stays. Returns false without memory. */
+bool pb_id_map_add(struct pb_id_map *map, uint64_t key, uint32_t value);
+void pb_id_map_deinit(struct pb_id_map *map);
+
+struct pb_id_wanted {
+	const struct pb_id_map *map;
+	uint64_t key;
+};
+
+static inline bool pb_id_map_has_key(const void *arg, uint32_t item)
+{
+	const struct pb_id_wanted *wanted = arg;
+
+	return wanted->map->entries[item].key == wanted->key;
+}
+
+/* Returns the value of a key, or UINT32_MAX. */
+static inline uint32_t pb_id_map_find(const struct pb_id_map *map, uint64_t key)
+{
+	const struct pb_id_wanted wanted = { map, key };
+	const struct pb_slot *slot = pb_map_find(&map->map, pb_hash_id(&map->secret, key),
+						 pb_id_map_has_key, &wanted);
+
+	return slot && slot->item ? map->entries[slot->item - 1].value : UINT32_MAX;
+}
+
+/*
+ * Distinct items of one size, numbered from 0 on in the order in which they came. Items are
+ * compared byte by byte, so they must have no padding.
+ */
+
+struct pb_set {
+	char *items; /* [n] */
+	size_t size; /* bytes of an item, a multiple of 4 */
+	size_t n, room;
+	struct pb_map map; /* numbers of items */
+	struct pb_secret secret;
+};
+
+void pb_set_init(struct pb_set *set, size_t size);
+void pb_set_deinit(struct pb_set *set);
+
+/* Returns the number of an item, which is added if it is new; UINT32_MAX: no memory. */
+uint32_t pb_set_add(struct pb_set *set, const void *item);
+
+/* Returns item `number`. It is valid until the next one is added. */
+static inline const void *pb_set_at(const struct pb_set *set, uint32_t number)
+{
+	return set->items + number * set->size;
 }
 
 #endif

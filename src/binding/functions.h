@@ -51,7 +51,10 @@ int pl_push_writer(lua_State *L);   /* core.writer(file, path, options): see wri
 int pl_file_describe(lua_State *L); /* core.describe(file, out, options): see describe.c */
 int pl_build(lua_State *L);	    /* core.build(from, path, out): see describe.c */
 int pl_compress_most(lua_State *L); /* core.compress_most() */
-/* core.sharing(file, options) -> what the records that a cursor yields would tell: scrub.h */
+/*
+ * core.sharing(file, options) -> what the records that a cursor yields would tell: see
+ * query/write.h
+ */
 int pl_file_sharing(lua_State *L);
 /* core.scrub_kinds() -> { { name =, doc =, share =, anonymous = ACTION, can = {} }, … } */
 int pl_scrub_kinds(lua_State *L);

@@ -6,7 +6,7 @@
 #ifndef PERFLUA_EXPORT_PROFILE_H
 #define PERFLUA_EXPORT_PROFILE_H
 
-#include "base/set.h"
+#include "base/map.h"
 #include "base/string_builder.h"
 #include "export.h"
 #include "spans.h"

@@ -17,7 +17,7 @@
 #ifndef PERFLUA_INJECT_INJECT_H
 #define PERFLUA_INJECT_INJECT_H
 
-#include "base/id_map.h"
+#include "base/map.h"
 #include "base/string_builder.h"
 #include "machine/machine.h"
 #include "symbols/symbols.h"

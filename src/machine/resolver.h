@@ -124,7 +124,7 @@ struct pm_resolver {
 		uint64_t revision; /* revision of the system when it was looked up */
 		struct pm_dso_address at;
 	} own;
-	/* Printers of tracepoints: see message.c. */
+	/* Printers of tracepoints: see resolver.c. */
 	struct {
 		/* [n], by recording; NULL: not needed yet */
 		struct pd_printer **printers;

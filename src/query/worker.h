@@ -86,8 +86,8 @@ enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reade
  *
  * A producer thread decompresses (perfdata's record_batches.h), and the caller's thread adds up
  * the records. If the query asks the recorded system, that is read on the way
- * (pm_incremental_add): batches wait until two more rounds of perf's have come, after which no record
- * should be as early as theirs.
+ * (pm_incremental_add): batches wait until two more rounds of perf's have come, after which no
+ * record should be as early as theirs.
  */
 
 /* Returns true if a pipeline can run a query with that scope. */

@@ -1,4 +1,4 @@
-#include "branch_counts.h"
+#include "report_trees.h"
 
 #include <inttypes.h>
 

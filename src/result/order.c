@@ -1,4 +1,4 @@
-#include "order_internal.h"
+#include "order.h"
 
 #include <math.h>
 #include <stdlib.h>

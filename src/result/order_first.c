@@ -1,5 +1,5 @@
 /* The first rows of each section, or of each value of a column. */
-#include "order_internal.h"
+#include "order.h"
 
 #include <stdlib.h>
 #include <string.h>

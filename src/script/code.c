@@ -1,7 +1,7 @@
 /* Writes the instruction and the source code at ip: see perf_sample__fprintf_insn. */
 #include <stdlib.h>
 
-#include "base/id_map.h"
+#include "base/map.h"
 #include "base/vector.h"
 #include "line.h"
 #include "text.h"

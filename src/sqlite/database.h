@@ -1,6 +1,6 @@
 /*
  * A database of samples, a file of SQLite: a row for each sample, and tables of what samples
- * have in common, see schema.c.
+ * have in common, see database.c.
  *
  *	struct pt_database *db = pt_database_open(&library, path, &columns);
  *

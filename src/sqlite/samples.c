@@ -5,18 +5,6 @@
 #include "base/vector.h"
 #include "base/wide.h"
 
-static void init_sums(struct pt_sums *sums)
-{
-	*sums = (struct pt_sums){ 0 };
-	pb_set_init(&sums->keys, sizeof(struct pt_sum_key));
-}
-
-static void deinit_sums(struct pt_sums *sums)
-{
-	pb_set_deinit(&sums->keys);
-	free(sums->list);
-}
-
 /*
  * Adds a sample. Returns false, with the failure noted, without memory or if the sum of its
  * periods is too large for SQLite.
@@ -230,7 +218,7 @@ void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_c
 {
 	*s = (struct pt_samples){ .sql = sql, .columns = columns };
 	pb_set_init(&s->threads, sizeof(struct pt_thread));
-	init_sums(&s->sums);
+	pb_set_init(&s->sums.keys, sizeof(struct pt_sum_key));
 	create_samples(s);
 	s->one = prepare_insert(s, 1);
 	if ((OWN_COLUMNS + columns->n_more) * PT_AT_ONCE <= MOST_VALUES)
@@ -241,7 +229,8 @@ void pt_samples_deinit(struct pt_samples *s)
 {
 	s->sql->library->finalize(s->one);
 	s->sql->library->finalize(s->many);
-	deinit_sums(&s->sums);
+	pb_set_deinit(&s->sums.keys);
+	free(s->sums.list);
 	pb_set_deinit(&s->threads);
 	pm_string_pool_deinit(&s->comms);
 	free(s->events);

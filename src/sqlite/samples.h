@@ -4,7 +4,7 @@
 #ifndef PERFLUA_SQLITE_SAMPLES_H
 #define PERFLUA_SQLITE_SAMPLES_H
 
-#include "base/set.h"
+#include "base/map.h"
 #include "query/query.h"
 #include "database.h"
 #include "sql.h"

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "base/set.h"
+#include "base/map.h"
 #include "cfi.h"
 #include "code.h"
 #include "memo.h"

@@ -11,7 +11,6 @@
 #include "symbols/elf/file.h"
 #include "symbols/elf/text.h"
 #include "kallsyms.h"
-#include "pick.h"
 #include "proof.h"
 
 /* The note has type 3 (NT_GNU_BUILD_ID) and the owner "GNU", as in ELF files. */

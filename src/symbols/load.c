@@ -20,7 +20,6 @@
 #include "symbols/jit/perfmap.h"
 #include "bundle.h"
 #include "kernel.h"
-#include "pick.h"
 #include "proof.h"
 
 static bool load_found(struct ps_pick *pick)

@@ -5,7 +5,7 @@
 #ifndef PERFLUA_WRITE_EDIT_H
 #define PERFLUA_WRITE_EDIT_H
 
-#include "base/id_map.h"
+#include "base/map.h"
 #include "perfdata/format/record.h"
 
 /* Bytes of a record that has an id added, at most. */

@@ -76,9 +76,6 @@ bool pw_merge_write(struct pw_merge *m, struct pw_writer *w, struct pd_record *r
 /* Writes records that still wait, and describes what was learned. Returns as pw_write(). */
 bool pw_merge_finish(struct pw_merge *m, struct pw_writer *w, struct pd_error *err);
 
-/* Returns false with *err if the recordings are not of one system (merge_check.c). */
-bool pw_merge_check(const struct pd_session *session, struct pd_error *err);
-
 /* Joins the events of all parts (merge_events.c). Returns false with *err. */
 bool pw_merge_events(struct pw_merge *m, struct pd_error *err);
 

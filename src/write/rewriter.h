@@ -14,7 +14,23 @@
 #ifndef PERFLUA_WRITE_REWRITER_H
 #define PERFLUA_WRITE_REWRITER_H
 
-#include "chains.h"
+#include "base/string_builder.h"
+#include "machine/machine.h"
+#include "writer.h"
+
+/*
+ * Rewrites samples whose user frames lie outside of their call chain, so that the chain has
+ * them: those that a copy of the stack leads to, and those that were recorded later.
+ */
+
+/* Numbers of samples, by how they were rewritten. */
+struct pw_chain_counts {
+	uint64_t unwound;   /* their copy of the stack became frames */
+	uint64_t kept;	    /* keep it, as it does not lead to the outermost frame */
+	uint64_t joined;    /* were given the frames that were recorded later */
+	uint64_t unmatched; /* the frames that were to be recorded later are missing */
+	uint64_t damaged;   /* left out, as their parts do not fit them */
+};
 
 struct pw_rewriter;
 

@@ -6,7 +6,7 @@
 #ifndef PERFLUA_WRITE_SELECTION_H
 #define PERFLUA_WRITE_SELECTION_H
 
-#include "base/id_map.h"
+#include "base/map.h"
 #include "perfdata/stream/timestamp.h"
 
 struct pw_selection {

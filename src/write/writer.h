@@ -17,12 +17,12 @@
 #define PERFLUA_WRITE_WRITER_H
 
 #include "base/string_builder.h"
-#include "compress.h"
-#include "description.h"
 #include "perfdata/container/file.h"
 #include "perfdata/format/record.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/stream/timestamp.h"
+#include "output.h"
+#include "description.h"
 
 enum pw_byte_order {
 	PW_SAME_ORDER, /* the byte order of `like` */
@@ -150,5 +150,12 @@ bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *
 
 /* Writes what follows the records. Returns false as pw_write() does. */
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err);
+
+/*
+ * Makes *rec, of another recording, a record of `like`: binds it to the event that has its id.
+ * Returns false with *err if `like` has no such event, or one whose records have other fields,
+ * or if the record has data after it.
+ */
+bool pw_adopt(const struct pd_file *like, struct pd_record *rec, struct pd_error *err);
 
 #endif

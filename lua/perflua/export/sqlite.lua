@@ -1,5 +1,5 @@
 -- A database of SQLite: a row for each sample, and tables of what samples have in common. The
--- core writes it, see src/sqlite/schema.c for the tables and views.
+-- core writes it, see src/sqlite/database.c for the tables and views.
 
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"

@@ -3,12 +3,44 @@
  * makes them of records. result.c makes the groups Lua values.
  */
 #include "group.h"
-#include "result.h"
-#include "binding/system.h"
-#include "binding/record.h"
-#include "binding/functions.h"
 
 #include <string.h>
+
+#include "binding/functions.h"
+#include "binding/record.h"
+#include "binding/system.h"
+#include "pairs.h"
+#include "result.h"
+
+/* Reads the options of a query that groups rows of pairs instead of records. */
+static void read_pairing(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	struct pl_calls *calls;
+
+	if (!pl_to_paired(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs))
+		return;
+	/* the functions that are known at this point see records */
+	calls = pl_calls_of(L, PL_KEEP_AT);
+	job->scope.calls = calls ? &calls->calls : NULL;
+	pl_to_made(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs);
+	/* in the thread that makes the rows; the caller shows how far it is */
+	job->scope.progress = pb_until_set(job->progress.interrupt);
+}
+
+/* Runs such a query as pq_run() does, and sets the counts in `counts` of the options. */
+static enum pb_outcome run_pairing(lua_State *L, struct pl_job *job, struct pd_error *err)
+{
+	struct pq_pair_counts counts = { 0 };
+	const struct pb_progress shown = pl_progress_shown(&job->progress);
+	enum pb_outcome ran = pq_run_pairs(&job->scope, job->calls ? &job->calls->calls : NULL,
+					   &job->pairs, &job->grouping, &job->groups, &counts,
+					   &shown, err);
+
+	if (lua_getfield(L, PL_OPTIONS_AT, "counts") == LUA_TTABLE)
+		pl_set_pair_counts(L, &counts);
+	lua_pop(L, 1);
+	return ran;
+}
 
 #define MAX_KEYS     4096
 #define MAX_MEASURES 4096
@@ -241,7 +273,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	pl_progress_init(L, &job->progress);
 	pl_progress_watch(&job->progress, f->interrupt);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
-	pl_pairs_read(L, f, job);
+	read_pairing(L, f, job);
 	read_keys(L, f, job);
 	read_measures(L, f, job);
 	lua_getfield(L, PL_OPTIONS_AT, "most");
@@ -342,7 +374,7 @@ int pl_file_group(lua_State *L)
 	f->late = 0;
 	job->scope.late = &f->late;
 	pl_watch_begin(L, job);
-	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
+	ran = job->pairs.how ? run_pairing(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
 	keep_system(f, job);
 	pl_progress_end(&job->progress);

@@ -131,12 +131,4 @@ void pl_hits_free(struct pl_job *job);
 void pl_functions_read(lua_State *L, struct pl_job *job);
 void pl_push_functions(lua_State *L, struct pl_job *job);
 
-/*
- * Queries that group rows of pairs instead of records (group_pairs.c). pl_pairs_read() reads
- * the options; pl_pairs_run() runs the query as pq_run() does, and sets the counts in `counts`
- * of the options.
- */
-void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
-enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);
-
 #endif

@@ -1,5 +1,5 @@
 /* Rows of Lua values that a tool has, as text, CSV and JSON. */
-#include "result_write.h"
+#include "result.h"
 
 #include "binding/functions.h"
 #include "calls.h"

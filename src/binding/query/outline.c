@@ -9,7 +9,7 @@
  *
  * Returns the threads with chosen samples, and the forks of the recording.
  */
-#include "outline.h"
+#include "write.h"
 
 #include "binding/functions.h"
 #include "scope.h"

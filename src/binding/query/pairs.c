@@ -42,7 +42,7 @@
 
 #include <string.h>
 
-#include "trees_internal.h"
+#include "trees.h"
 
 #define MOST_KEYS 16
 

@@ -16,9 +16,6 @@ struct pr_report_trees *pl_check_report_trees(lua_State *L, int index);
 /* Reads the column that the table on top describes; rows have n_cells cells. */
 void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column *column);
 
-/* Returns the labels at `index`, of pl_labels(). Raises for other values. */
-const struct px_labels *pl_check_labels(lua_State *L, int index);
-
 /* Returns the integer in a field of the table on top; `absent` if there is none. */
 size_t pl_get_size(lua_State *L, const char *name, size_t absent);
 

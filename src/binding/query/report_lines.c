@@ -1,10 +1,61 @@
 /* Rows of views as perf report has them: see script/report.h. */
 #include "binding/functions.h"
 #include "binding/writer.h"
-#include "report.h"
-#include "result.h"
 #include "perfdata/format/print_scalar.h"
 #include "script/report.h"
+#include "report.h"
+#include "result.h"
+
+/* Texts of functions, for a column of core.report_lines(): see script/report.h. */
+
+#define PL_LABELS "perflua.labels"
+
+/* Places on the stack of pl_labels(), and how many strings a label has. */
+enum {
+	LIST_AT = 1,
+	NONE_AT,
+	LABELS_AT,
+	PARTS = 3
+};
+
+/* Returns string `i` of the list, which keeps it. */
+static struct pd_text get_text(lua_State *L, lua_Integer i)
+{
+	struct pd_text text;
+
+	lua_rawgeti(L, LIST_AT, i);
+	text.p = luaL_checklstring(L, -1, &text.n);
+	lua_pop(L, 1);
+	return text;
+}
+
+int pl_labels(lua_State *L)
+{
+	struct px_labels *labels;
+	size_t n;
+
+	luaL_checktype(L, LIST_AT, LUA_TTABLE);
+	n = (size_t)lua_rawlen(L, LIST_AT) / PARTS;
+	luaL_checkstring(L, NONE_AT);
+	lua_settop(L, NONE_AT);
+	labels = lua_newuserdatauv(L, sizeof(*labels) + n * sizeof(labels->list[0]), 2);
+	labels->none.p = lua_tolstring(L, NONE_AT, &labels->none.n);
+	labels->n = n;
+	for (size_t i = 0; i < n; i++) {
+		lua_Integer at = (lua_Integer)(PARTS * i) + 1;
+
+		labels->list[i] = (struct px_label){ get_text(L, at), get_text(L, at + 1),
+						     get_text(L, at + 2) };
+	}
+	px_labels_sort(labels);
+	for (int i = LIST_AT; i <= NONE_AT; i++) {
+		lua_pushvalue(L, i);
+		lua_setiuservalue(L, LABELS_AT, i);
+	}
+	luaL_newmetatable(L, PL_LABELS);
+	lua_setmetatable(L, LABELS_AT);
+	return 1;
+}
 
 #define MAX_LINE_COLUMNS 4096
 
@@ -66,7 +117,7 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 	column->is_joined = pl_get_flag(L, -1, "joined");
 	if (column->shown == PX_SHOWN_LABEL) {
 		lua_getfield(L, -1, "labels");
-		column->labels = pl_check_labels(L, -1); /* which the table keeps */
+		column->labels = luaL_checkudata(L, -1, PL_LABELS); /* which the table keeps */
 		lua_pop(L, 1);
 	}
 	if (column->at >= n_cells || column->beside >= n_cells || column->offset >= n_cells ||

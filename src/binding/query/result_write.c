@@ -1,5 +1,5 @@
 /* Rows as text, CSV and JSON, and those of views. */
-#include "result_write.h"
+#include "result.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "scrub.h"
+#include "write.h"
 
 #include <errno.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 
 #include "binding/system.h"
 #include "cursor.h"
-#include "write.h"
 
 #define EXAMPLES 3
 

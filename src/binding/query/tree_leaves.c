@@ -1,5 +1,5 @@
 /* The leaves of trees, which are constants and fields, from Lua values. */
-#include "trees_internal.h"
+#include "trees.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "trees_internal.h"
+#include "trees.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * pw_how; `big`: the byte order; `directory`: the path is that of one, which is replaced;
  * `selects`: records are left out, with kept_threads and kept_processes also those that tell of
  * other ids, and with `outline`, of core.outline(), no cursor is needed; `every`: one of so
- * many samples is kept, see thin.h; `scrub`: see scrub.h; `inject`: see inject.h. The summary
+ * many samples is kept, see thin.h; `scrub`: see write.h; `inject`: see write.h. The summary
  * is that of struct pw_summary, with names of features, and of struct pw_chain_counts, with
  * what scrubbing did in `scrubbed`, and injecting in `injected`. Several recordings become one,
  * whose records come in the order of time: `merged` is what struct pw_merge counted.
@@ -22,12 +22,9 @@
 #include "binding/system.h"
 #include "binding/writer.h"
 #include "cursor.h"
-#include "inject.h"
-#include "outline.h"
-#include "query/query.h"
-#include "scrub.h"
 #include "write.h"
-#include "write/compress.h"
+#include "query/query.h"
+#include "write/output.h"
 #include "write/selection.h"
 
 enum {

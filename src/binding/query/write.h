@@ -5,8 +5,11 @@
 #define PERFLUA_BINDING_QUERY_WRITE_H
 
 #include "binding/handle.h"
+#include "inject/inject.h"
+#include "scrub/scrub.h"
 #include "write/directory.h"
 #include "write/merge.h"
+#include "write/outline.h"
 #include "write/rewriter.h"
 #include "write/thin.h"
 
@@ -52,5 +55,67 @@ void pl_push_feature_names(lua_State *L, const bool set[PD_FEATURES]);
 
 /* Pushes nil, the message and the code, or the error number, of a failure. [-0, +3] */
 int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_error *err);
+
+/*
+ * Scrubbing for Lua: the field `scrub` of a table of options is { rules = { KIND = ACTION },
+ * key = KEY }, of the kinds and actions that core.scrub_kinds() returns.
+ *
+ * What scrubbing did is { kinds = { { name =, doc =, action =, n =, bytes =, distinct =,
+ * examples = { TEXT, … } }, … }, names = { { SHOWN, KIND, NAME }, … }, of those that were
+ * hashed, left_out =, unreadable = NUMBERS of records, features = NAMES of those that cannot be
+ * read }.
+ */
+
+struct pl_scrubbing {
+	struct pv_scrubber *scrubber;
+	struct pw_description description;
+};
+
+/*
+ * Pushes the scrubbing of `file` that the table at `options` describes, and returns it; pushes
+ * nil and returns NULL if it describes none. [-0, +1]
+ */
+struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pl_file *file, int options);
+
+/* Describes the scrubbed recording: see pv_describe(). */
+bool pl_scrubbing_describe(struct pl_scrubbing *scrubbing, struct pd_error *err);
+
+/* Pushes what scrubbing did. [-0, +1] */
+void pl_push_scrubbed(lua_State *L, const struct pl_scrubbing *scrubbing);
+
+/*
+ * Injecting for Lua, as a userdata of core.write(). The option `inject` is struct pj_asked:
+ * `ids` is "hit" or "all", `mappings` "identified" or "used", and `known` has build-ids as
+ * strings of bytes, by the names of binaries.
+ */
+
+struct pl_injecting {
+	struct pj_injector *injector; /* NULL: not there yet, or freed */
+	struct pj_known *known;
+};
+
+/*
+ * Pushes what is injected into the records of a File; pushes nil, and returns NULL, if nothing
+ * is. Raises without memory. [-0, +1]
+ */
+struct pl_injecting *pl_push_injecting(lua_State *L, struct pl_file *file, int options);
+
+/*
+ * Pushes the numbers that an injector counted, and `unidentified` binaries and `unread`
+ * jitdumps: { { filename =, reason = } … }. [-0, +1]
+ */
+void pl_push_injected(lua_State *L, const struct pl_injecting *injecting);
+
+/* Outlines of recordings, for copies of a time range: see write/outline.h. */
+
+/*
+ * Returns the outline that is the option `outline` of the table at `options`, which keeps it;
+ * NULL if there is none. [-0, +0]
+ */
+const struct pw_outline *pl_get_outline(lua_State *L, int options);
+
+/* Writes what the outline keeps of a File, and finishes. Returns false with *err. */
+bool pl_write_outline(lua_State *L, const struct pl_file *f, struct pl_writing *writing,
+		      const struct pw_outline *outline, struct pd_error *err);
 
 #endif

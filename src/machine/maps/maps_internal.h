@@ -5,7 +5,7 @@
 #ifndef PERFLUA_MACHINE_MAPS_INTERNAL_H
 #define PERFLUA_MACHINE_MAPS_INTERNAL_H
 
-#include "base/id_map.h"
+#include "base/map.h"
 #include "maps.h"
 
 /*

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "attr.h"
-#include "base/id_map.h"
+#include "base/map.h"
 #include "layout.h"
 
 struct pd_events_by_id;

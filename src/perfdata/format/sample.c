@@ -2,11 +2,6 @@
 
 #define FAILED UINT32_MAX
 
-static uint32_t count_mask_bits(uint64_t mask)
-{
-	return (uint32_t)__builtin_popcountll(mask);
-}
-
 /*
  * Returns the size of a part at `at` that begins with a u64 count n: `fixed` bytes, the count
  * included, and n × `each` bytes. Returns FAILED if it does not fit the record.
@@ -74,7 +69,7 @@ static uint32_t measure_regs(const struct pd_record *rec, uint32_t at, uint64_t 
 	if (at > rec->size || rec->size - at < 8)
 		return FAILED;
 	/* no registers follow PERF_SAMPLE_REGS_ABI_NONE */
-	return pd_rec64(rec, at) ? 8 + 8 * count_mask_bits(mask) : 8;
+	return pd_rec64(rec, at) ? 8 + 8 * (uint32_t)__builtin_popcountll(mask) : 8;
 }
 
 static uint32_t measure_regs_user(const struct pd_record *rec, uint32_t at)

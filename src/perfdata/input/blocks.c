@@ -187,12 +187,6 @@ static int read_more(struct pd_blocks *b, size_t n, struct pd_error *err)
 	return have + got >= n;
 }
 
-static void stop_readahead(struct pd_blocks *b)
-{
-	readahead_stop(b->readahead);
-	b->readahead = NULL;
-}
-
 /*
  * Continues in the next block that was read ahead, and copies the rest of the current one
  * before it. Returns false if bytes were skipped or the rest is too large: the caller stops
@@ -231,7 +225,8 @@ int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err)
 				     "no memory for a record of %zu bytes", n);
 			return -1;
 		}
-		stop_readahead(b);
+		readahead_stop(b->readahead);
+		b->readahead = NULL;
 		got = read_more(b, room, err);
 	} while (got > 0 && (size_t)(b->end - b->pos) < n);
 	return got;

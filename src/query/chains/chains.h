@@ -10,7 +10,7 @@
 #define PERFLUA_QUERY_CHAINS_H
 
 #include "base/pattern.h"
-#include "base/set.h"
+#include "base/map.h"
 #include "base/string_builder.h"
 #include "machine/machine.h"
 #include "value.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/set.h"
 #include "base/string_builder.h"
 #include "base/wide.h"
 #include "chains.h"

@@ -130,11 +130,6 @@ static void read_name(struct pq_fields *fields, uint32_t field, struct pq_value 
 	out->p = name.p;
 }
 
-static const struct pm_field_ids *ids_of(const struct pq_fields *fields)
-{
-	return pm_system_field_ids(pm_resolver_system(fields->resolver));
-}
-
 /* The text of a call chain is the resolver's until it is asked for another one. */
 static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
@@ -146,7 +141,8 @@ static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value
 	out->type = PQ_NIL;
 	if (pm_chain_text(fields->resolver, fields->rec, chain, &text))
 		keep_field_text(fields, field, text.p, text.n, out);
-	else if (pm_integer(fields->rec, ids_of(fields)->ip, &ip))
+	else if (pm_integer(fields->rec,
+			    pm_system_field_ids(pm_resolver_system(fields->resolver))->ip, &ip))
 		fields->failed = true; /* a record with an ip has a chain */
 }
 

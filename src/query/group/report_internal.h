@@ -2,7 +2,7 @@
 #ifndef PERFLUA_QUERY_REPORT_INTERNAL_H
 #define PERFLUA_QUERY_REPORT_INTERNAL_H
 
-#include "base/set.h"
+#include "base/map.h"
 #include "group_internal.h"
 #include "report.h"
 

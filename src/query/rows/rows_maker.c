@@ -4,6 +4,7 @@
 
 #include "base/vector.h"
 
+/* Returns false without memory. */
 static bool init_plain_rows(struct pq_plain_rows *plain, size_t n)
 {
 	for (size_t i = 0; i < PQ_PLAIN_ROWS; i++) {
@@ -12,13 +13,6 @@ static bool init_plain_rows(struct pq_plain_rows *plain, size_t n)
 			return false;
 	}
 	return true;
-}
-
-/* Returns false without memory. */
-static void deinit_plain_rows(struct pq_plain_rows *plain)
-{
-	for (size_t i = 0; i < PQ_PLAIN_ROWS; i++)
-		free(plain->rows[i].loads);
 }
 
 void pq_plain_row_bind(struct pq_plain_row *row, const struct pq_bound *bound,
@@ -210,7 +204,8 @@ void pq_row_maker_deinit(struct pq_row_maker *maker)
 	pq_items_destroy(maker->items);
 	pq_fields_deinit(&maker->fields);
 	deinit_known_texts(&maker->known);
-	deinit_plain_rows(&maker->plain);
+	for (size_t i = 0; i < PQ_PLAIN_ROWS; i++)
+		free(maker->plain.rows[i].loads);
 	pm_resolver_destroy(maker->resolver);
 	free(maker->exprs);
 	free(maker->numbers);

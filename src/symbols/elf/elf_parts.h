@@ -3,9 +3,12 @@
 #define PERFLUA_SYMBOLS_ELF_PARTS_H
 
 #include <gelf.h>
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "table.h"
 
 struct ps_section {
 	uint64_t address, offset, size;
@@ -63,5 +66,13 @@ const Elf_Data *ps_elf_data(Elf_Scn *section);
  * or is too long for a name.
  */
 const char *ps_elf_string(const Elf_Data *strings, size_t at, size_t *length);
+
+struct ps_parts;
+
+/*
+ * Adds the entries to a finished table: as "name@plt", and as ".plt" if no function is known.
+ * Returns false without memory.
+ */
+bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, bool mangled);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* asprintf */
-#include "elf_plt.h"
+#include "elf_parts.h"
 
 #include <gelf.h>
 #include <libelf.h>
@@ -12,7 +12,6 @@
 
 #include "base/vector.h"
 #include "demangle.h"
-#include "elf_parts.h"
 
 /*
  * Slots: the words of a file that the dynamic linker fills with addresses of functions, as the

@@ -4,7 +4,6 @@
 #include "demangle.h"
 #include "elf.h"
 #include "elf_parts.h"
-#include "elf_plt.h"
 
 struct filler {
 	struct ps_table *table;
