@@ -139,14 +139,14 @@ static void sort_positions(struct pd_position *positions, size_t n, struct pd_po
  * Returns memory for `n` positions, as many spare ones and a byte for each, as sorting needs;
  * NULL without memory.
  */
-static struct pd_position *reserve_scratch(struct pd_sort_scratch *scratch, size_t n)
+static struct pd_position *reserve_scratch(struct pd_chunk_memory *memory, size_t n)
 {
-	if (n > scratch->n) {
-		free(scratch->positions);
-		scratch->positions = malloc(n * (2 * sizeof(*scratch->positions) + 1));
-		scratch->n = scratch->positions ? n : 0;
+	if (n > memory->n) {
+		free(memory->positions);
+		memory->positions = malloc(n * (2 * sizeof(*memory->positions) + 1));
+		memory->n = memory->positions ? n : 0;
 	}
-	return scratch->positions;
+	return memory->positions;
 }
 
 #define KNOWN_IDS 32 /* a power of two */
@@ -225,10 +225,10 @@ static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_mer
 }
 
 static bool find_positions(struct pd_loaded_chunk *loaded, const struct pd_chunk *chunk,
-			   const struct pd_merge_stream *s, struct pd_sort_scratch *scratch)
+			   const struct pd_merge_stream *s, struct pd_chunk_memory *memory)
 {
 	size_t most = loaded->size / 8 + 1, n;
-	struct pd_position *positions = reserve_scratch(scratch, most);
+	struct pd_position *positions = reserve_scratch(memory, most);
 
 	if (!positions)
 		return false;
@@ -236,7 +236,11 @@ static bool find_positions(struct pd_loaded_chunk *loaded, const struct pd_chunk
 	if (!chunk->sorted)
 		sort_positions(positions, n, positions + most,
 			       (uint8_t *)(positions + 2 * most));
-	loaded->positions = malloc((n + 1) * sizeof(*positions));
+	if (!loaded->positions || n > loaded->n_most) {
+		free(loaded->positions);
+		loaded->positions = malloc((n + 1) * sizeof(*positions));
+		loaded->n_most = (uint32_t)n;
+	}
 	if (!loaded->positions)
 		return false;
 	memcpy(loaded->positions, positions, n * sizeof(*positions));
@@ -245,21 +249,56 @@ static bool find_positions(struct pd_loaded_chunk *loaded, const struct pd_chunk
 	return true;
 }
 
+/* Returns a chunk without content, with the memory of one that was dropped if there is one. */
+static struct pd_loaded_chunk *take_spare(struct pd_chunk_memory *memory)
+{
+	for (size_t i = 0; i < PD_SPARE_CHUNKS; i++) {
+		struct pd_loaded_chunk *spare = atomic_exchange(&memory->spares[i], NULL);
+
+		if (spare)
+			return spare;
+	}
+	return calloc(1, sizeof(struct pd_loaded_chunk));
+}
+
+/* Makes `own` memory for `n` bytes. Returns false without memory. */
+static bool reserve_own(struct pd_loaded_chunk *loaded, size_t n)
+{
+	if (n > loaded->room) {
+		free(loaded->block);
+		loaded->block = malloc(n);
+		loaded->room = loaded->block ? n : 0;
+	}
+	loaded->own = loaded->block;
+	return loaded->own;
+}
+
+void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded)
+{
+	if (!loaded)
+		return;
+	free(loaded->positions);
+	free(loaded->block);
+	free(loaded);
+}
+
 struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 				      const struct pd_merge_stream *s,
-				      struct pd_sort_scratch *scratch, struct pd_error *err)
+				      struct pd_chunk_memory *memory, struct pd_error *err)
 {
 	struct pd_input *input = s->stream->input;
-	struct pd_loaded_chunk *loaded = calloc(1, sizeof(*loaded));
+	struct pd_loaded_chunk *loaded = take_spare(memory);
 	size_t n = chunk->size;
 
 	if (!loaded)
 		goto no_memory;
+	loaded->own = NULL;
+	loaded->latest = 0;
 	loaded->bytes = chunk->held;
 	if (!chunk->held) {
-		loaded->bytes = loaded->own = malloc(n);
-		if (!loaded->own)
+		if (!reserve_own(loaded, n))
 			goto no_memory;
+		loaded->bytes = loaded->own;
 		if (!pd_input_read_timed(input, NULL, chunk->offset, loaded->own, n, n, &n,
 					 err)) {
 			pd_loaded_chunk_destroy(loaded);
@@ -267,7 +306,7 @@ struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 		}
 	}
 	loaded->size = (uint32_t)n;
-	if (find_positions(loaded, chunk, s, scratch))
+	if (find_positions(loaded, chunk, s, memory))
 		return loaded;
 no_memory:
 	pd_loaded_chunk_destroy(loaded);
@@ -276,19 +315,31 @@ no_memory:
 	return NULL;
 }
 
-void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded)
+void pd_loaded_chunk_drop(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory)
 {
-	if (!loaded)
-		return;
-	free(loaded->positions);
-	free(loaded->own);
-	free(loaded);
+	for (size_t i = 0; loaded && i < PD_SPARE_CHUNKS; i++) {
+		struct pd_loaded_chunk *none = NULL;
+
+		if (atomic_compare_exchange_strong(&memory->spares[i], &none, loaded))
+			return;
+	}
+	pd_loaded_chunk_destroy(loaded);
 }
 
 void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded)
 {
-	free(loaded->own);
-	loaded->bytes = loaded->own = NULL;
+	free(loaded->block);
+	loaded->bytes = loaded->own = loaded->block = NULL;
+	loaded->room = 0;
+}
+
+void pd_chunk_memory_deinit(struct pd_chunk_memory *memory)
+{
+	for (size_t i = 0; i < PD_SPARE_CHUNKS; i++)
+		pd_loaded_chunk_destroy(atomic_exchange(&memory->spares[i], NULL));
+	free(memory->positions);
+	memory->positions = NULL;
+	memory->n = 0;
 }
 
 #define LOADED_WAITING 8 /* loaded chunks that may wait; so few stay in the L2 cache */
@@ -298,8 +349,8 @@ struct pd_chunk_prefetch {
 	struct pd_error error; /* why loading ended; read after the producer ended */
 	struct pd_chunk_request *requests;
 	size_t n;
-	struct pd_sort_scratch scratch; /* used in the thread only */
-	struct pb_pass *pass;		/* that the loading belongs to */
+	struct pd_chunk_memory *memory;
+	struct pb_pass *pass; /* that the loading belongs to */
 };
 
 static int compare_requests(const void *a, const void *b)
@@ -309,6 +360,11 @@ static int compare_requests(const void *a, const void *b)
 	if (x->chunk->min != y->chunk->min)
 		return x->chunk->min < y->chunk->min ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void drop_loaded(void *loaded)
+{
+	pd_loaded_chunk_destroy(loaded);
 }
 
 static void *load_next(void *arg, size_t i)
@@ -321,18 +377,14 @@ static void *load_next(void *arg, size_t i)
 		return NULL;
 	lap = pb_stage_enter(o->requests[i].stream->stream->input->timing, o->pass,
 			     PB_STAGE_ORDER);
-	loaded = pd_chunk_load(o->requests[i].chunk, o->requests[i].stream, &o->scratch,
+	loaded = pd_chunk_load(o->requests[i].chunk, o->requests[i].stream, o->memory,
 			       &o->error);
 	pb_stage_leave(&lap);
 	return loaded;
 }
 
-static void drop_loaded(void *loaded)
-{
-	pd_loaded_chunk_destroy(loaded);
-}
-
 struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n,
+						  struct pd_chunk_memory *memory,
 						  struct pb_pass *pass)
 {
 	struct pd_chunk_prefetch *o = calloc(1, sizeof(*o));
@@ -344,6 +396,7 @@ struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *reque
 	qsort(requests, n, sizeof(*requests), compare_requests);
 	o->requests = requests;
 	o->n = n;
+	o->memory = memory;
 	o->pass = pass ? pass : pb_pass_current(requests->stream->stream->input->timing);
 	o->error.code = "";
 	o->producer = pb_producer_start(
@@ -359,7 +412,6 @@ void pd_chunk_prefetch_stop(struct pd_chunk_prefetch *o)
 	if (!o)
 		return;
 	pb_producer_stop(o->producer);
-	free(o->scratch.positions);
 	free(o->requests);
 	free(o);
 }

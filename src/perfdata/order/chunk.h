@@ -6,6 +6,7 @@
 #ifndef PERFLUA_PERFDATA_CHUNK_H
 #define PERFLUA_PERFDATA_CHUNK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -152,9 +153,12 @@ static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_
 struct pd_loaded_chunk {
 	/* NULL once pd_loaded_chunk_release() freed them */
 	const uint8_t *bytes;
-	uint8_t *own;	 /* the same if they were read; NULL if the chunk holds them */
+	uint8_t *own;	/* the same if they were read; NULL if the chunk holds them */
+	uint8_t *block; /* [room]: memory of `own`, or that a chunk before had; may be NULL */
+	size_t room;
 	uint32_t size;	 /* less than the chunk's if the file was truncated meanwhile */
 	uint32_t n;	 /* number of positions */
+	uint32_t n_most; /* that there is memory for, beside the sentinel */
 	uint64_t latest; /* ns: latest time of a sample that was left out; 0: there is none */
 	/*
 	 * of the records to be delivered, in the order of time; [n] is a sentinel with a time
@@ -163,13 +167,20 @@ struct pd_loaded_chunk {
 	struct pd_position *positions;
 };
 
+#define PD_SPARE_CHUNKS 16
+
 /*
- * Memory for listing and sorting, reused from chunk to chunk. Zero-initialised: empty. The
- * owner frees `positions`.
+ * Memory that is used again from chunk to chunk. Zero-initialised: empty. One thread loads
+ * chunks; another one may drop them.
  */
-struct pd_sort_scratch {
-	struct pd_position *positions;
+struct pd_chunk_memory {
+	struct pd_position *positions; /* [n], for listing and sorting */
 	size_t n;
+	/*
+	 * dropped chunks; NULL: none. free() by another thread than the one that allocates
+	 * would give pages back to the kernel, which are then cleared and mapped again.
+	 */
+	_Atomic(struct pd_loaded_chunk *) spares[PD_SPARE_CHUNKS];
 };
 
 /*
@@ -181,8 +192,15 @@ struct pd_sort_scratch {
  */
 struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 				      const struct pd_merge_stream *s,
-				      struct pd_sort_scratch *scratch, struct pd_error *err);
+				      struct pd_chunk_memory *memory, struct pd_error *err);
+
 void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded);
+
+/* Gives a chunk's memory to later ones. NULL: nothing. */
+void pd_loaded_chunk_drop(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory);
+
+/* Frees all, once every chunk is dropped. */
+void pd_chunk_memory_deinit(struct pd_chunk_memory *memory);
 
 /* Frees the bytes that were read and keeps the positions of the records. */
 void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded);
@@ -201,10 +219,12 @@ struct pd_chunk_prefetch;
 
 /*
  * Starts a thread that loads the chunks of `n` requests, given in any order, as a stage of
- * `pass` (NULL: the current one). Takes ownership of `requests`, which comes from malloc, and
- * frees it even on failure. Returns NULL if there can be no thread.
+ * `pass` (NULL: the current one), into `memory`, in which no other loads meanwhile. Takes
+ * ownership of `requests`, which comes from malloc, and frees it even on failure. Returns NULL
+ * if there can be no thread.
  */
 struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n,
+						  struct pd_chunk_memory *memory,
 						  struct pb_pass *pass);
 void pd_chunk_prefetch_stop(struct pd_chunk_prefetch *prefetch);
 

@@ -125,7 +125,7 @@ static void finish_chunk(struct pd_merge *m, struct pd_merge_item *item)
 
 	if (item->loaded && item->loaded->own)
 		m->bytes -= chunk->size;
-	pd_loaded_chunk_destroy(item->loaded);
+	pd_loaded_chunk_drop(item->loaded, &m->memory);
 	if (m->used)
 		m->used(m->arg, chunk);
 }
@@ -147,7 +147,7 @@ void pd_merge_start(struct pd_merge *m)
 		requests[i] = (struct pd_chunk_request){ item->chunk, item->stream,
 							 item->number };
 	}
-	m->prefetch = pd_chunk_prefetch_start(requests, m->n, m->pass);
+	m->prefetch = pd_chunk_prefetch_start(requests, m->n, &m->memory, m->pass);
 }
 
 void pd_merge_deinit(struct pd_merge *m)
@@ -158,13 +158,12 @@ void pd_merge_deinit(struct pd_merge *m)
 		finish_chunk(m, &m->items[m->heap[i].item]);
 	free(m->heap);
 	free(m->items);
-	free(m->scratch.positions);
+	pd_chunk_memory_deinit(&m->memory);
 	free(m->record);
 	m->record = NULL;
 	m->record_size = 0;
 	m->heap = NULL;
 	m->items = NULL;
-	m->scratch = (struct pd_sort_scratch){ NULL, 0 };
 	m->n = m->capacity = 0;
 }
 
@@ -264,7 +263,7 @@ static bool load_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd
 	if (m->prefetch)
 		item->loaded = pd_chunk_prefetch_next(m->prefetch, err);
 	else
-		item->loaded = pd_chunk_load(chunk, item->stream, &m->scratch, err);
+		item->loaded = pd_chunk_load(chunk, item->stream, &m->memory, err);
 	if (!item->loaded)
 		return false;
 	latest = item->stream->choice.latest;

@@ -49,7 +49,7 @@ struct pd_merge {
 	struct pd_merge_node *heap;
 	struct pd_merge_item *items;
 	size_t n, capacity;
-	struct pd_sort_scratch scratch;
+	struct pd_chunk_memory memory;
 	uint8_t *record; /* a record of a chunk whose bytes were freed */
 	size_t record_size;
 	/* loads chunks in a thread; NULL: each is loaded when it is due */
