@@ -206,13 +206,15 @@ static uint64_t find_tag(struct px_line *line, location_writer *write, enum pd_c
 	return number ? px_located_tag(number, mode, form) : 0;
 }
 
-/* Writes what `write` writes of an address, from the texts that are kept if it is there. */
+/*
+ * Writes what `write` writes of an address, from the texts that are kept if it is there. `tag`
+ * is that of find_tag().
+ */
 static void write_located(struct px_line *line, location_writer *write, uint64_t ip,
-			  enum pd_cpumode mode)
+			  enum pd_cpumode mode, uint64_t tag)
 {
 	struct px_located *located = line->script->located;
 	struct pd_print *out = line->out;
-	uint64_t tag = find_tag(line, write, mode);
 	const char *text;
 	size_t n = 0;
 
@@ -234,11 +236,13 @@ static void write_located(struct px_line *line, location_writer *write, uint64_t
 void px_ip(struct px_line *line)
 {
 	uint64_t ip = (uint64_t)px_integer(line, line->script->ids.ip, 0);
+	enum pd_cpumode mode = line->rec->misc & PD_MISC_CPUMODE;
 
 	pd_print_char(line->out, ' ');
 	px_print_hex(line->out, ip, 16);
 	if (line->event->fields & NEEDS_LOCATION)
-		write_located(line, write_after_ip, ip, line->rec->misc & PD_MISC_CPUMODE);
+		write_located(line, write_after_ip, ip, mode,
+			      find_tag(line, write_after_ip, mode));
 }
 
 /* Returns true if functions inlined in a frame of `mode` are shown. */
@@ -331,6 +335,22 @@ static bool has_known_contexts(const struct pd_view *view)
 	return frames.mode != PD_CPUMODE_UNKNOWN;
 }
 
+static void write_plain(struct px_line *line, uint64_t ip)
+{
+	pd_print_char(line->out, '\t');
+	px_print_hex(line->out, ip, 16);
+	pd_print_char(line->out, '\n');
+}
+
+/* Returns true if a frame is its address as it was recorded, whatever is there. */
+static bool is_plain(const struct px_line *line, enum pd_cpumode mode)
+{
+	bool user = mode == PD_CPUMODE_USER || mode == PD_CPUMODE_GUEST_USER;
+
+	return !(line->event->fields & NEEDS_LOCATION) &&
+	       (!user || line->script->text & PD_TEXT_RECORDED_ADDRESSES);
+}
+
 #define FRAMES_AT_ONCE 32
 
 /*
@@ -342,13 +362,23 @@ static void write_frames(struct px_line *line, const struct pd_frame *frames, si
 	uint64_t tags[FRAMES_AT_ONCE];
 
 	for (size_t i = 0; i < n; i++) {
-		tags[i] = find_tag(line, write_frame, (enum pd_cpumode)frames[i].mode);
-		px_located_prefetch(located, frames[i].ip, tags[i]);
+		enum pd_cpumode mode = (enum pd_cpumode)frames[i].mode;
+
+		tags[i] = is_plain(line, mode) ? 0 : find_tag(line, write_frame, mode);
+		if (tags[i])
+			px_located_prefetch(located, frames[i].ip, tags[i]);
 	}
 	for (size_t i = 0; i < n; i++)
-		px_located_prefetch_text(located, frames[i].ip, tags[i]);
-	for (size_t i = 0; i < n; i++)
-		write_located(line, write_frame, frames[i].ip, (enum pd_cpumode)frames[i].mode);
+		if (tags[i])
+			px_located_prefetch_text(located, frames[i].ip, tags[i]);
+	for (size_t i = 0; i < n; i++) {
+		enum pd_cpumode mode = (enum pd_cpumode)frames[i].mode;
+
+		if (is_plain(line, mode))
+			write_plain(line, frames[i].ip);
+		else
+			write_located(line, write_frame, frames[i].ip, mode, tags[i]);
+	}
 }
 
 static void print_recorded(struct px_line *line, size_t max)
