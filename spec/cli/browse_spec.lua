@@ -157,11 +157,6 @@ needs.describe("terminal,ncurses", "perflua browse", function()
     t:send "\r"
     t:expect "branches have no call chains: --no-branch-stack"
     quit(t)
-    t = start("--no-branch-stack --hide-unresolved " .. path)
-    t:expect "h: help"
-    t:send "\r"
-    t:expect "there are no calls with --hide-unresolved"
-    quit(t)
     t = start("--no-branch-stack " .. path)
     t:expect "100.00%"
     t:send "\27OF\r"

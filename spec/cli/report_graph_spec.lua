@@ -160,6 +160,47 @@ describe("a tree of calls that are mostly too light to be drawn", function()
   end)
 end)
 
+describe("perflua report -U -g", function()
+  local COMPARE <const>, NEW_ENTRY <const> = 0x401106, 0x401154
+
+  -- Samples of compare, below it new_entry, with a frame without a function between them.
+  local function chains_with_a_gap()
+    local b = builder.new()
+    local event = b:event { sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    b:record("comm", { pid = 7, tid = 7, comm = "x" })
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x401000, len = 0x1000, pgoff = 0x1000,
+      prot = 5, filename = "/usr/local/bin/words" })
+    for i, gap in ipairs { 0x10, 0x20, 0x401fff0 } do
+      b:sample(event, { ip = COMPARE, pid = 7, tid = 7, time = i, period = 1,
+        callchain = { -512, COMPARE, gap, NEW_ENTRY, gap } })
+    end
+    b:sample(event, { ip = 0x30, pid = 7, tid = 7, time = 4, period = 1,
+      callchain = { -512, 0x30, NEW_ENTRY } })
+    return b:write()
+  end
+
+  it("leaves out callers without a function, and samples without one", function()
+    local got = run.perflua { "report", "-q", "--symfs", symfs, "-U", "-g", "--no-children",
+      "-s", "comm,sym", chains_with_a_gap() }
+    assert.are.equal([[
+   100.00%  x        [.] compare
+            |
+            ---new_entry
+               compare
+]], (got.out:gsub(" +\n", "\n"):gsub("\n+$", "\n")))
+  end)
+
+  it("counts binaries and addresses of functions alone", function()
+    local path = chains_with_a_gap()
+    local got = run.perflua { "report", "-q", "--symfs", symfs, "-U", "-s", "dso", path }
+    assert.are.equal("   100.00%   100.00%  words\n", got.out)
+    got = run.perflua { "report", "-q", "--symfs", symfs, "-U", "-g", "address", "-s", "sym",
+      "--no-children", path }
+    assert.matches("compare", got.out)
+    assert.is_nil(got.out:find("0x", 1, true))
+  end)
+end)
+
 needs.describe("perf", "the calls below rows, and those of perf report", function()
   for _, options in ipairs {
     "-g", "-g --no-children", "-G --no-children", "-g callee", "-g callee --no-children",

@@ -51,10 +51,10 @@ static const regex_t *compile(lua_State *L, const char *field, regex_t *regex)
 #define OPTIONS_AT 3 /* place of the options on the stack, after the arguments */
 
 /*
- * core.set_chain_options(file, {parent =, root =, from_caller =, lbr_depth =, lbr_leaf =,
- * branches =, max_frames =, inlined =}): the functions that the field `parent` looks for in
- * call chains, and those that call chains of reports begin with; the others: see struct
- * ps_chain_options. Nothing may have been looked up before.
+ * core.set_chain_options(file, {parent =, root =, from_caller =, is_named =, lbr_depth =,
+ * lbr_leaf =, branches =, max_frames =, inlined =}): the functions that the field `parent`
+ * looks for in call chains, and those that call chains of reports begin with; the others: see
+ * struct ps_chain_options. Nothing may have been looked up before.
  */
 int pl_set_chain_options(lua_State *L)
 {
@@ -88,6 +88,8 @@ int pl_set_chain_options(lua_State *L)
 	options->made.root = compile(L, "root", &options->root);
 	lua_getfield(L, 2, "from_caller");
 	options->made.from_caller = lua_toboolean(L, -1);
+	lua_getfield(L, 2, "is_named");
+	options->made.is_named = lua_toboolean(L, -1);
 	lua_getfield(L, 2, "lbr_depth");
 	options->made.lbr_depth = (uint32_t)luaL_optinteger(L, -1, 0);
 	lua_getfield(L, 2, "lbr_leaf");

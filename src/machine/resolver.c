@@ -139,6 +139,13 @@ bool pm_has_roots(const struct pm_resolver *r)
 	return r->system->binaries.options.chains && r->system->binaries.options.chains->root;
 }
 
+bool pm_has_named_callers(const struct pm_resolver *r)
+{
+	const struct ps_chain_options *options = r->system->binaries.options.chains;
+
+	return options && options->is_named;
+}
+
 enum ps_inlined pm_exact_inlined(const struct pm_resolver *r)
 {
 	const struct ps_chain_options *options = r->system->binaries.options.chains;

@@ -20,6 +20,7 @@ struct ps_chain_options {
 	const regex_t *parent; /* of perf report --parent */
 	const regex_t *root;   /* of perf report --ignore-callees */
 	bool from_caller;      /* the parent is the match nearest to the first caller */
+	bool is_named;	       /* callers without a function are left out, in reports */
 	/*
 	 * Branches that the processor keeps of a call stack, of perf report --stitch-lbr; 0:
 	 * call stacks are as they were recorded

@@ -93,7 +93,7 @@ local function read_report(self)
     query.group.skips = groups.skips(self.file.as, query.health)
   end
   return read(self, function()
-    if report.has_chains(self.file:samples { event = query.event }) and not query.is_named then
+    if report.has_chains(self.file:samples { event = query.event }) then
       query.graph = screen.CALLS
     end
     return report.read(report.prepare(self.file, query), self:shown())
@@ -170,7 +170,6 @@ function Browse:narrow_time(text) return self:change { time = text ~= "" and tex
 ---@return string # why the report has no calls of rows
 function Browse:why_no_calls()
   return self.screen.report.branches and "branches have no call chains: --no-branch-stack"
-    or self.settings.query.is_named and "there are no calls with --hide-unresolved"
     or "the recording has no call chains: perf record -g records them"
 end
 

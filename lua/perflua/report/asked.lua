@@ -42,8 +42,7 @@ local function parse_graph(args)
     made.order = made.order or args["no-children"] and "callee" or "caller"
   end
   if made.form == "none" and not history then return nil end
-  for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved",
-    "field-separator" } do
+  for _, option in ipairs { "csv", "json", "branch-stack", "field-separator" } do
     if args[option] then
       return nil, ("--call-graph and --%s exclude each other"):format(option)
     end
@@ -159,15 +158,18 @@ local function parse_numbers(args, settings)
   end
 end
 
--- Returns what call chains are asked for, of graph.chain_options(); nil: nothing.
+-- Returns what call chains are asked for, of graph.set_chains(); nil: nothing.
 local function parse_chains(args, settings)
   local drawn = settings.query.graph
   local is_exact = drawn and (drawn.branches or drawn.key ~= "function")
-  if not (args.parent or args["ignore-callees"] or args["stitch-lbr"] or is_exact) then
+  local is_named = args["hide-unresolved"]
+  if not (args.parent or args["ignore-callees"] or args["stitch-lbr"] or is_exact
+      or is_named) then
     return nil
   end
   local order = drawn and drawn.order
   return { parent = args.parent, root = args["ignore-callees"], is_exact = is_exact,
+    is_named = is_named,
     branches = drawn and drawn.branches and order,
     from_caller = order == "caller" or not order and settings.query.children ~= false }
 end

@@ -1,7 +1,9 @@
 -- Trees of calls below the rows of a report: the words of perf report -g.
 
+local core = require "perflua.core"
 local has_difference = require("perflua.recording").has_difference
 local split = require "perflua.text.split"
+local strip_position = require("perflua.errors").strip_position
 local suggest = require "perflua.errors.suggest"
 
 local graph = {}
@@ -74,17 +76,15 @@ local function lbr_depth(file)
   return depth > 0 and depth < 1 << 16 and depth or 0
 end
 
----@param file perflua.File
----@param settings table of report/asked.lua, with chains
----@return table? options
----@return string? message why they are not for this file
-function graph.chain_options(file, settings)
+-- Returns the options of call chains of a file, which core.set_chain_options() takes; or nil,
+-- and why they are not for it.
+local function chain_options(file, settings)
   local query, asked = settings.query, settings.chains
   local options = { parent = asked.parent, root = asked.root, from_caller = asked.from_caller,
-    branches = asked.branches }
+    is_named = asked.is_named, branches = asked.branches }
   if query.is_stitched then
     if not has_call_stacks(file) then
-      return nil, "report: --stitch-lbr: no event has call stacks of branches; perf record "
+      return nil, "--stitch-lbr: no event has call stacks of branches; perf record "
         .. "--call-graph lbr records them"
     end
     options.lbr_depth = lbr_depth(file)
@@ -96,6 +96,18 @@ function graph.chain_options(file, settings)
       or has_difference(file, "inlined_always") and "all" or "unwound"
   end
   return options
+end
+
+---Sets the options of call chains, before names are looked up in a file.
+---@param file perflua.File
+---@param settings table of report/asked.lua
+---@return string? message what is wrong with them
+function graph.set_chains(file, settings)
+  if not settings.chains then return nil end
+  local options, wrong = chain_options(file, settings)
+  if not options then return wrong end
+  local ok, message = pcall(core.set_chain_options, file, options)
+  return not ok and strip_position(message) or nil
 end
 
 return graph

@@ -80,7 +80,7 @@ local function describe_report(prepared, n_keys)
       and prepared.graph.least / 100 or 0,
     tree_key = trees and prepared.graph.key, sums_branches = prepared.sums_branches,
     shows_branches = prepared.shows_branches, is_own = prepared.is_own,
-    is_named = prepared.is_named and children, max_frames = prepared.max_frames,
+    max_frames = prepared.max_frames,
     from_callee = (trees or children and "caller") ~= "caller",
   }
 end

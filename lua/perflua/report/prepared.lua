@@ -263,7 +263,7 @@ function prepared.of(file, options)
       ~= nil,
     shows_branches = history and spec_of(query).file.features.branch_stack ~= nil,
     same = children and not is_of_frames,
-    graph = not options.branches and options.graph or nil, is_named = options.is_named,
+    graph = not options.branches and options.graph or nil,
     extra = options.extra or {},
     chain = chain_of(query, options),
     measures = measures_of(query, options), also = prepared.also_of(options.extra),

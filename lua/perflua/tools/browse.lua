@@ -3,6 +3,7 @@
 local annotate_tool = require "perflua.tools.annotate"
 local browse = require "perflua.browse"
 local errors = require "perflua.errors"
+local graph = require "perflua.report.graph"
 local report = require "perflua.report"
 local report_tool = require "perflua.tools.report"
 local samples = require "perflua.toolkit.samples"
@@ -69,6 +70,8 @@ function tool.run(file, args, _, settings)
       .. "once: perflua top - shows it as it comes"
   end
   -- what no recording has is refused before there is a screen
+  local wrong = graph.set_chains(file, settings)
+  if wrong then return USAGE, "browse: " .. wrong end
   local ok, message = pcall(report.prepare, file,
     setmetatable({ any = true }, { __index = settings.query }))
   if not ok then return USAGE, "browse: " .. errors.strip_position(message) end

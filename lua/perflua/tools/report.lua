@@ -4,7 +4,6 @@ local asked = require "perflua.report.asked"
 local asked_columns = require "perflua.report.asked_columns"
 local blocks = require "perflua.report.blocks"
 local columns = require "perflua.report.columns"
-local core = require "perflua.core"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
@@ -173,21 +172,12 @@ local function describe_cut(result, args)
     .. "--percent-limit 0 shows {it|them}"):format(asked.CUT))
 end
 
--- Sets the options of call chains. Returns what is wrong with them.
-local function set_chains(file, settings)
-  if not settings.chains then return nil end
-  local options, wrong = graph.chain_options(file, settings)
-  if not options then return wrong end
-  local ok, message = pcall(core.set_chain_options, file, options)
-  return not ok and "report: " .. strip_position(message) or nil
-end
-
 function tool.explain(file, args, settings)
   local query = settings.query
   asked_columns.follow(args, settings, file)
   query.is_explained = true
-  local wrong = set_chains(file, settings)
-  if wrong then return nil, wrong, USAGE end
+  local wrong = graph.set_chains(file, settings)
+  if wrong then return nil, "report: " .. wrong, USAGE end
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
   local counts, found = nil, {}
@@ -249,8 +239,8 @@ function tool.run(file, args, out, settings)
       .. "with: perf record -s"
   end
   if args["total-cycles"] then return write_blocks(file, args, out, settings) end
-  local wrong = set_chains(file, settings)
-  if wrong then return USAGE, wrong end
+  local wrong = graph.set_chains(file, settings)
+  if wrong then return USAGE, "report: " .. wrong end
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil

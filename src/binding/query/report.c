@@ -11,7 +11,6 @@
  *	members = {{leader = number of an event, slot = its place}, …} by number of the event:
  *		events that are shown together, slots from 1 on
  *	max_frames = frames of a call chain that count; from_callee = true: from the callee on
- *	is_named = true: but not for callers without a function
  *	is_own = true: callers have no rows; sums_branches = true: rows have four more sums, see
  *		enum pq_branch_sum
  * The measures of the query are a count, the sum of periods, and other sums. With `callers` its
@@ -206,7 +205,6 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 			luaL_error(L, "invalid query: a report needs a count and sums");
 		report->asked.n_measures = g->n_measures;
 		report->asked.callers = pl_get_flag(L, -1, "callers");
-		report->asked.is_named = pl_get_flag(L, -1, "is_named");
 		report->asked.is_own = pl_get_flag(L, -1, "is_own");
 		report->asked.sums_branches = pl_get_flag(L, -1, "sums_branches");
 		report->asked.from_callee = pl_get_flag(L, -1, "from_callee");

@@ -278,7 +278,23 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 	return true;
 }
 
-/* Where call chains of reports begin, and the functions that were inlined in them. */
+/*
+ * Which frames call chains of reports have, where they begin, and which functions were inlined
+ * in them.
+ */
+
+size_t pq_drop_unnamed(struct pq_chains *c, const struct pq_looked *looked, uint32_t *numbers,
+		       size_t n)
+{
+	size_t kept = 1;
+
+	if (!pm_has_named_callers(looked->resolver))
+		return n;
+	for (size_t i = 1; i < n; i++)
+		if (pq_code_at(c, numbers[i])->symbol)
+			numbers[kept++] = numbers[i];
+	return kept;
+}
 
 size_t pq_find_root(struct pq_chains *c, const struct pq_looked *looked,
 		    const uint32_t *numbers, size_t n)

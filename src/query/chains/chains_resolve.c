@@ -201,6 +201,7 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;
+	n = pq_drop_unnamed(c, looked, numbers, n);
 	from = pq_find_root(c, looked, numbers, n - 1);
 	if (from)
 		numbers[n - 1] = numbers[from];
@@ -235,8 +236,10 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			return PQ_CHAIN_NO_MEMORY;
 	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
-	if (looked->kind == PQ_CHAIN_CALLERS)
+	if (looked->kind == PQ_CHAIN_CALLERS) {
+		n = pq_drop_unnamed(c, looked, numbers, n);
 		from = pq_find_root(c, looked, numbers, n);
+	}
 	first = pq_origin_of(rec);
 	return pq_chain_intern(c, looked->kind, numbers + from, n - from, &first);
 }

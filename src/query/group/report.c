@@ -222,7 +222,6 @@ static bool take_frames(struct pq_report_maker *m, const struct taken *taken, bo
 {
 	const uint32_t *frames;
 	struct pq_value chain;
-	bool has_own;
 	uint32_t leaf;
 	size_t n;
 
@@ -233,18 +232,14 @@ static bool take_frames(struct pq_report_maker *m, const struct taken *taken, bo
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
 	leaf = pq_chains_leaf(m->from->chains, (uint32_t)chain.u);
 	*is_named = is_frame_named(m, leaf);
-	has_own = *is_named || !m->report->is_named;
-	if (has_own && !take_frame(m, taken, leaf, 0, true))
+	if (!take_frame(m, taken, leaf, 0, true))
 		return false;
 	for (size_t i = leaf == frames[0]; i < n && !m->report->is_own; i++) {
-		if (!is_counted(m->report, i, n) ||
-		    (m->report->is_named && !is_frame_named(m, frames[i])))
-			continue;
-		if (!take_frame(m, taken, frames[i], i, false))
+		if (is_counted(m->report, i, n) && !take_frame(m, taken, frames[i], i, false))
 			return false;
 	}
 	/* the row of the callee has the whole stack */
-	return m->pass != PQ_PASS_STACKS || !m->report->stacks->from_caller || !has_own || !n ||
+	return m->pass != PQ_PASS_STACKS || !m->report->stacks->from_caller || !n ||
 	       take_frame(m, taken, leaf, n - 1, false);
 }
 

@@ -102,8 +102,7 @@ struct pq_report {
 	 */
 	size_t max_frames;
 	bool from_callee;
-	bool is_named; /* callers without a function have no row */
-	bool grows;    /* records are added to the query's groups after it */
+	bool grows; /* records are added to the query's groups after it */
 	/*
 	 * Those of first slots. They need a chain of PQ_CHAIN_CALLERS without callers, too;
 	 * NULL: not asked for
