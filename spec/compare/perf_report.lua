@@ -28,10 +28,11 @@ local all = {
   { "-g caller --no-children", chains = true }, { "-g flat", chains = true },
   { "-g folded --no-children", chains = true }, { "-g fractal,5", chains = true },
   { "-g graph,0.5,3", chains = true }, { "-g caller,count", chains = true },
-  { "-g period", chains = true }, { "-G", chains = true }, { "--max-stack 3", chains = true },
+  { "-g period", chains = true }, { "-G", chains = true },
+  { "-g caller --max-stack 3", chains = true },
   { "--no-inline -g caller", chains = true }, { "--ignore-callees=main --no-children -g callee",
     chains = true },
-  { "-p main -x --no-children", chains = true }, { "-b", branches = true },
+  { "-p main -x --no-children -g callee", chains = true }, { "-b", branches = true },
   { "-b -s dso_from,dso_to", branches = true }, { "-b -s mispredict,abort,in_tx,cycles",
     branches = true },
   { "--no-branch-stack", branches = true }, { "--mem-mode", memory = true },
@@ -48,6 +49,7 @@ local all = {
     chains = true }, { "-g address --no-children", chains = true },
   { "-g srcline --no-children", chains = true }, { "-g caller,address", chains = true },
   { "-U -g caller", chains = true }, { "--hierarchy -g caller --no-children", chains = true },
+  { "-U -s dso" }, { "-U --no-children -g address", chains = true },
   { "--hierarchy --no-children -s comm,dso,sym --percent-limit 2" },
   { "--percentage absolute -d perf -s sym" }, { "--percentage relative -d perf -s sym" },
   { "-F overhead_sys,overhead_us,comm" }, { "-F overhead_children,overhead,sym" },
@@ -123,9 +125,9 @@ end
 -- Returns what a recording has.
 local function look_at(path)
   local perflua = require "perflua"
-  local file <close> = perflua.open(path)
+  local file <close> = assert(perflua.open(path))
   local has = {}
-  for i = 1, file and #file.events or 0 do
+  for i = 1, #file.events do
     local bits = file.events[i].sample_type
     has.chains = has.chains or bits & 1 << 5 ~= 0
     has.branches = has.branches or bits & 1 << 11 ~= 0
@@ -137,9 +139,9 @@ end
 -- Returns fresh recordings of this machine.
 local function record()
   local list = {}
-  local function add(options, command)
+  local function add(options, command) -- with build-ids in the cache, where perf finds the vdso
     local path = files.temporary()
-    local _, ok = files.output(("perf record -q -N --no-bpf-event -o %s %s -- %s 2>&1")
+    local _, ok = files.output(("perf record -q --no-bpf-event -o %s %s -- %s 2>&1")
       :format(path, options, command))
     if ok then list[#list + 1] = path else print("not recorded: " .. options) end
   end
