@@ -107,11 +107,26 @@ local function explanation(theirs, ours, version)
   end
 end
 
+-- Leaves out frames at -1, by which perf ends user stacks that it cannot follow, and those that
+-- are ours from there on.
+local function drop_missed(theirs, ours)
+  local i = 1
+  while theirs[i] do
+    if theirs[i]:find "^%s+ffffffffffffffff %[unknown%]" and theirs[i] ~= ours[i] then
+      table.remove(theirs, i)
+      while theirs[i] == "" and (ours[i] or "") ~= "" do table.remove(ours, i) end
+    else
+      i = i + 1
+    end
+  end
+end
+
 --- Asserts that they are the same; at most `share` of them (0.05) differ as is known of that
 --- version of perf (the installed one). A tracepoint's text does not count. `change` prepares a
 --- line of perf's.
 function lines.same(theirs, ours, change, share, version)
   local differing = 0
+  drop_missed(theirs, ours)
   for i = 1, math.max(#theirs, #ours) do
     local a, b = theirs[i], ours[i]
     if a and change then a, b = change(a), change(b or "") end

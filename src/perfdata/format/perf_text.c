@@ -93,6 +93,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	{ "inlined_outermost",
 	  "a function that others were inlined into may be marked as inlined", 0, ALWAYS,
 	  PD_PERF(7, 2) },
+	{ "no_frame", "a user stack may end with a frame at -1, where it cannot be followed", 0,
+	  ALWAYS, STILL },
 	{ "lbr_leaf", "user chains of branches begin with the address of the recorded chain", 0,
 	  PD_PERF(7, 2), STILL },
 	{ "line_zero", "an address that the compiler gave no line is in line 0 of its file", 0,
