@@ -8,13 +8,16 @@ local spanned = {}
 
 local parts = { "identifier", "ip", "tid", "time", "cpu", "addr", "period" }
 
---- A builder with the events open, close and tick, and their ids.
+--- A builder with the events open, close and tick, and their ids. With `wall`, the time of the
+--- wall clock at 0 of the recording's, in ns, they are of CLOCK_MONOTONIC.
 function spanned.builder(options)
+  local wall = options and options.wall
   local b = builder.new(options)
+  if wall then b:feature("clock_data", { clockid = 1, wall_clock = wall, clock_time = 0 }) end
   local events = {}
   for i, name in ipairs { "open", "close", "tick" } do
     events[name] = b:event { name = name, type = 1, config = i, sample_type = parts,
-      ids = { 10 + i } }
+      ids = { 10 + i }, use_clockid = wall ~= nil, clockid = wall and 1 }
   end
   return b, events
 end

@@ -55,6 +55,14 @@ describe("pair() with unfinished = true, " .. where, function()
       "2:122-nil 178", "3:123-nil 277" }, texts(pair(file)))
   end)
 
+  it("counts those of recordings with clocks of their own by these", function()
+    local function write(tid, wall)
+      return spanned.write({ { "open", tid, 100 + tid }, { "tick", 1, 200 } }, { wall = wall })
+    end
+    local file <close> = assert(perflua.open { write(1, 10^9 | 0), write(2, 5 * 10^9 | 0) })
+    assert.same({ "1:101-nil 99", "2:102-nil 98" }, texts(pair(file)))
+  end)
+
   it("keeps fractions and texts beside integers that it met before", function()
     local rows = { { "comm", 7, 1, "seven" } }
     for i, tid in ipairs { 2, 4, 6, 8, 10, 12, 7, 14 } do

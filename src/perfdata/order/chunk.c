@@ -216,8 +216,8 @@ static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_mer
 			continue;
 		}
 		other = positions[n];
-		if (has_time && other.time > loaded->latest)
-			loaded->latest = other.time;
+		if (has_time && time > loaded->latest)
+			loaded->latest = time;
 	}
 	if (!n && other.size)
 		positions[n++] = other;
