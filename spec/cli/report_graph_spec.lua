@@ -190,6 +190,25 @@ describe("perflua report -U -g", function()
 ]], (got.out:gsub(" +\n", "\n"):gsub("\n+$", "\n")))
   end)
 
+  it("counts frames without a function for --max-stack", function()
+    local path = chains_with_a_gap()
+    local function rows(...)
+      local got = run.perflua { "report", "-q", "--symfs", symfs, "-U", "-s", "sym", ... }
+      return (got.out:gsub(" *\n+", "\n"))
+    end
+    local COMPARED <const> = "   100.00%   100.00%  [.] compare\n"
+    assert.are.equal(COMPARED, rows("--max-stack", "1", path))
+    assert.are.equal(COMPARED .. "   100.00%     0.00%  [.] new_entry\n",
+      rows("--max-stack", "2", path))
+    for _, inlined in ipairs { "--inline", "--no-inline" } do
+      assert.are.equal(COMPARED .. "   100.00%     0.00%  [.] new_entry\n",
+        rows("-g", "caller", inlined, "--max-stack", "2", path))
+      assert.are.equal((COMPARED .. "   100.00%     0.00%  [.] new_entry\n"):gsub("\n",
+        "\n            |\n            ---compare\n"),
+        rows("-g", "caller", inlined, "--max-stack", "4", path))
+    end
+  end)
+
   it("counts binaries and addresses of functions alone", function()
     local path = chains_with_a_gap()
     local got = run.perflua { "report", "-q", "--symfs", symfs, "-U", "-s", "dso", path }

@@ -54,8 +54,8 @@ const struct pm_comm_memo *pm_comm_at(struct pm_resolver *resolver, const struct
 bool pm_has_roots(const struct pm_resolver *resolver);
 bool pm_is_root(struct pm_resolver *resolver, const struct ps_symbol *symbol);
 
-/* Returns whether call chains of reports have no callers without a function. */
-bool pm_has_named_callers(const struct pm_resolver *resolver);
+/* Returns the options of reports whose call chains have no callers without a function; NULL. */
+const struct ps_chain_options *pm_named_callers(const struct pm_resolver *resolver);
 
 /* Returns which call chains of addresses have inlined functions: struct ps_chain_options. */
 enum ps_inlined pm_exact_inlined(const struct pm_resolver *resolver);

@@ -139,11 +139,11 @@ bool pm_has_roots(const struct pm_resolver *r)
 	return r->system->binaries.options.chains && r->system->binaries.options.chains->root;
 }
 
-bool pm_has_named_callers(const struct pm_resolver *r)
+const struct ps_chain_options *pm_named_callers(const struct pm_resolver *r)
 {
 	const struct ps_chain_options *options = r->system->binaries.options.chains;
 
-	return options && options->is_named;
+	return options && options->is_named ? options : NULL;
 }
 
 enum ps_inlined pm_exact_inlined(const struct pm_resolver *r)

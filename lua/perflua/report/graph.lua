@@ -81,7 +81,7 @@ end
 local function chain_options(file, settings)
   local query, asked = settings.query, settings.chains
   local options = { parent = asked.parent, root = asked.root, from_caller = asked.from_caller,
-    is_named = asked.is_named, branches = asked.branches }
+    is_named = asked.is_named, branches = asked.branches, max_frames = query.max_stack }
   if query.is_stitched then
     if not has_call_stacks(file) then
       return nil, "--stitch-lbr: no event has call stacks of branches; perf record "
@@ -91,7 +91,6 @@ local function chain_options(file, settings)
   end
   if asked.is_exact then
     options.lbr_leaf = has_difference(file, "lbr_leaf")
-    options.max_frames = query.max_stack
     options.inlined = query.without_inlined and "none"
       or has_difference(file, "inlined_always") and "all" or "unwound"
   end

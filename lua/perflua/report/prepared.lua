@@ -118,9 +118,12 @@ function prepared.has_chains(query) return has_type(query, CALLCHAIN) end
 local function chain_of(query, options)
   local graph = options.graph
   if graph and (graph.branches or graph.key ~= "function") then return "exact" end
-  if options.without_inlined then return "callers" end
+  local is_unwound = has_type(query, STACK_USER)
+  -- the first frame of "callers" is always shown
+  local is_cut = options.is_named and options.max_stack and not is_unwound
+  if options.without_inlined then return is_cut and "unwound" or "callers" end
   if has_difference(spec_of(query).file, "inlined_always") then return "inlined" end
-  return has_type(query, STACK_USER) and "unwound" or "callers"
+  return (is_cut or is_unwound) and "unwound" or "callers"
 end
 
 -- Returns whether all events with samples have branch stacks, and no copied stacks that the

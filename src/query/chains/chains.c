@@ -284,14 +284,17 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
  */
 
 size_t pq_drop_unnamed(struct pq_chains *c, const struct pq_looked *looked, uint32_t *numbers,
-		       size_t n)
+		       size_t n, size_t kept)
 {
-	size_t kept = 1;
+	const struct ps_chain_options *options = pm_named_callers(looked->resolver);
+	/* where chains are of branches, they were cut when these were read */
+	size_t max = options && !options->branches ? options->max_frames : 0;
 
-	if (!pm_has_named_callers(looked->resolver))
+	if (!options)
 		return n;
-	for (size_t i = 1; i < n; i++)
-		if (pq_code_at(c, numbers[i])->symbol)
+	for (size_t i = kept; i < n; i++)
+		if (pq_counts_frame(i, n, max, !options->from_caller) &&
+		    pq_code_at(c, numbers[i])->symbol)
 			numbers[kept++] = numbers[i];
 	return kept;
 }

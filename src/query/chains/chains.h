@@ -187,6 +187,15 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
  */
 uint32_t pq_chains_leaf(const struct pq_chains *chains, uint32_t chain);
 
+/*
+ * Returns whether frame `i` of the `n` of a chain is among the `max` (0: all) next to the
+ * callee, or else to the first caller.
+ */
+static inline bool pq_counts_frame(size_t i, size_t n, size_t max, bool from_callee)
+{
+	return !max || (from_callee ? i < max : i + max >= n);
+}
+
 /* Returns a frame by its number, below pq_chains_n_frames(). */
 struct pq_frame pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);

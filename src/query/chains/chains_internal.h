@@ -267,11 +267,12 @@ uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
 
 /*
- * Leaves out the callers without a function of a chain of `n` frames, at least 1, where a
- * report shows none: perf report --hide-unresolved. Returns how many frames are left.
+ * Leaves out the callers without a function of a chain of `n` frames where a report shows none
+ * (perf report --hide-unresolved), and those that --max-stack leaves out, which counts the
+ * frames without a function, too. The first `kept` frames stay. Returns how many are left.
  */
 size_t pq_drop_unnamed(struct pq_chains *chains, const struct pq_looked *looked,
-		       uint32_t *numbers, size_t n);
+		       uint32_t *numbers, size_t n, size_t kept);
 
 /*
  * Returns the frame farthest from the callee that call chains begin with: perf report

@@ -169,7 +169,7 @@ static bool has_inlined(enum ps_inlined inlined, const struct pd_frame *frame)
 static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 				const struct pd_record *rec, const struct raw *raw)
 {
-	uint32_t numbers[PM_MAX_FRAMES + 1];
+	uint32_t numbers[PM_MAX_FRAMES + 1], own;
 	enum ps_inlined inlined = inlined_of(looked, rec, raw);
 	struct pq_origin first = pq_origin_of(rec);
 	struct pd_frame frame;
@@ -197,11 +197,13 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	frame = looked->own;
 	if (looked->kind == PQ_CHAIN_EXACT)
 		frame.branch = PM_OWN_FRAME;
-	numbers[n++] = pq_frame_at(c, looked, &frame);
+	own = pq_frame_at(c, looked, &frame);
+	numbers[n++] = own;
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;
-	n = pq_drop_unnamed(c, looked, numbers, n);
+	n = pq_drop_unnamed(c, looked, numbers, n - 1, 0);
+	numbers[n++] = own;
 	from = pq_find_root(c, looked, numbers, n - 1);
 	if (from)
 		numbers[n - 1] = numbers[from];
@@ -237,7 +239,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
 	if (looked->kind == PQ_CHAIN_CALLERS) {
-		n = pq_drop_unnamed(c, looked, numbers, n);
+		n = pq_drop_unnamed(c, looked, numbers, n, 1);
 		from = pq_find_root(c, looked, numbers, n);
 	}
 	first = pq_origin_of(rec);

@@ -200,14 +200,6 @@ static bool take_frame(struct pq_report_maker *m, const struct taken *taken, uin
 	return true;
 }
 
-/* Returns true if frame `i` of `n` counts. */
-static bool is_counted(const struct pq_report *report, size_t i, size_t n)
-{
-	size_t max = report->max_frames;
-
-	return !i || !max || (report->from_callee ? i < max : i + max >= n);
-}
-
 /* Returns true if a frame is shown by the name of its function. */
 static bool is_frame_named(const struct pq_report_maker *m, uint32_t frame)
 {
@@ -235,7 +227,9 @@ static bool take_frames(struct pq_report_maker *m, const struct taken *taken, bo
 	if (!take_frame(m, taken, leaf, 0, true))
 		return false;
 	for (size_t i = leaf == frames[0]; i < n && !m->report->is_own; i++) {
-		if (is_counted(m->report, i, n) && !take_frame(m, taken, frames[i], i, false))
+		if ((!i ||
+		     pq_counts_frame(i, n, m->report->max_frames, m->report->from_callee)) &&
+		    !take_frame(m, taken, frames[i], i, false))
 			return false;
 	}
 	/* the row of the callee has the whole stack */
