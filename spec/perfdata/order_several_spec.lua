@@ -1,5 +1,6 @@
 -- The order of time over several files: those of a directory, and recordings that are opened
 -- together.
+local builder = require "spec.support.builder"
 local in_order = require "spec.support.in_order"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
@@ -163,6 +164,26 @@ describe("several recordings", function()
     local got = run.shell_with('"$perflua" "$1" "$2" "$3"', run.script [[
       for r in perflua.open { arg[1], arg[2] }:records() do io.write(r.pid, " ") end]], paths[2], paths[1])
     assert.are.same({ status = 0, out = "2 3 1 5 4 6 ", err = "" }, got)
+  end)
+
+  it("are merged by the time of day where a thread loads ahead", function()
+    local paths, expected = {}, {}
+    -- so long that few records fill a chunk
+    local LONG <const> = ("x"):rep(60000)
+    for i, first in ipairs { 10000000000, 10 } do
+      local b = builder.new()
+      local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "raw" },
+        use_clockid = true, clockid = 1 }
+      b:feature("clock_data", { clockid = 1, wall_clock = 100000000000,
+        clock_time = first })
+      for k = 1, 40 do
+        expected[2 * k + i - 2] = 100 * i + k
+        b:sample(event, { ip = 1, pid = 100 * i + k, tid = 1, time = first + 2 * k + i,
+          raw = LONG })
+      end
+      paths[i] = b:write()
+    end
+    timed.same(expected, timed.read(assert(perflua.open(paths))))
   end)
 
   it("are merged by the time of day if a clock is ahead of it", function()

@@ -353,12 +353,15 @@ struct pd_chunk_prefetch {
 	struct pb_pass *pass; /* that the loading belongs to */
 };
 
+/* As the merge orders its items. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct pd_chunk_request *x = a, *y = b;
+	uint64_t x_time = pd_merge_time_of(x->stream, x->chunk->min);
+	uint64_t y_time = pd_merge_time_of(y->stream, y->chunk->min);
 
-	if (x->chunk->min != y->chunk->min)
-		return x->chunk->min < y->chunk->min ? -1 : 1;
+	if (x_time != y_time)
+		return x_time < y_time ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
