@@ -197,6 +197,7 @@ static struct pd_walk *open_walk_of(lua_State *L, const struct pl_job *job)
 	open = luaL_checkudata(L, -1, WALK);
 	if (!open->is_open && !pq_scope_open_walk(&job->scope, false, &open->walk, &err))
 		luaL_error(L, "%s", err.message);
+	open->walk.options.choice.events = NULL; /* the list is that of a pass */
 	open->is_open = true;
 	open->walk.options.progress = (struct pb_progress){ 0 }; /* that of this pass */
 	lua_pop(L, 1);

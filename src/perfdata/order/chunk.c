@@ -158,13 +158,14 @@ struct known_id {
 };
 
 /* Returns true if the samples of a record's event are to be delivered. Binds the record. */
-static bool finds_chosen(const struct pd_merge_stream *s, struct pd_record *rec)
+static bool is_event_chosen(const struct pd_merge_stream *s, struct pd_record *rec)
 {
-	size_t number;
+	const struct pd_sample_choice *choice = &s->choice;
 
 	pd_bind(&s->locator.binder, rec);
-	number = rec->event ? rec->event->number : s->choice.n;
-	return number > s->choice.n || s->choice.events[number];
+	if (!rec->event)
+		return choice->events[choice->n];
+	return rec->event->number >= choice->n || choice->events[rec->event->number];
 }
 
 /* Returns true if a sample is to be delivered. */
@@ -176,23 +177,23 @@ static inline bool is_chosen(const struct pd_merge_stream *s, struct pd_record *
 	uint64_t id;
 
 	if (!at || at + 8 > rec->size)
-		return finds_chosen(s, rec);
+		return is_event_chosen(s, rec);
 	id = pb_load64(rec->bytes + at, s->locator.swap);
 	known = &ids[id % KNOWN_IDS];
 	if (known->id != id)
-		*known = (struct known_id){ id, finds_chosen(s, rec) };
+		*known = (struct known_id){ id, is_event_chosen(s, rec) };
 	return known->is_chosen;
 }
 
 /*
- * Lists the records of the types in s->want, without the samples that nobody wants. `time` is
- * what a record without a time takes if no record before it in the chunk has one. Returns how
+ * Lists the records of the types in s->want, without the samples that are not chosen. `time`
+ * is what a record without a time takes if no record before it in the chunk has one. Returns how
  * many positions were written.
  */
 static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_merge_stream *s,
 			     uint64_t time, struct pd_position *positions)
 {
-	struct pd_position other = { .size = 0 }; /* the last one left out */
+	struct pd_position left_out = { .size = 0 }; /* the last one */
 	struct known_id ids[KNOWN_IDS];
 	struct pd_record rec;
 	size_t n = 0;
@@ -215,12 +216,12 @@ static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_mer
 			n++;
 			continue;
 		}
-		other = positions[n];
+		left_out = positions[n];
 		if (has_time && time > loaded->latest)
 			loaded->latest = time;
 	}
-	if (!n && other.size)
-		positions[n++] = other;
+	if (!n && left_out.size)
+		positions[n++] = left_out;
 	return n;
 }
 
@@ -249,7 +250,7 @@ static bool find_positions(struct pd_loaded_chunk *loaded, const struct pd_chunk
 	return true;
 }
 
-/* Returns a chunk without content, with the memory of one that was dropped if there is one. */
+/* Returns a chunk without content, with the memory of one that was given back if there is. */
 static struct pd_loaded_chunk *take_spare(struct pd_chunk_memory *memory)
 {
 	for (size_t i = 0; i < PD_SPARE_CHUNKS; i++) {
@@ -261,19 +262,21 @@ static struct pd_loaded_chunk *take_spare(struct pd_chunk_memory *memory)
 	return calloc(1, sizeof(struct pd_loaded_chunk));
 }
 
-/* Makes `own` memory for `n` bytes. Returns false without memory. */
-static bool reserve_own(struct pd_loaded_chunk *loaded, size_t n)
+/* Makes `own` memory for `n` bytes, and for most later chunks. Returns false without memory. */
+static bool reserve_bytes(struct pd_loaded_chunk *loaded, size_t n)
 {
 	if (n > loaded->room) {
+		loaded->room = n > PD_CHUNK_MOST ? n : PD_CHUNK_MOST;
 		free(loaded->block);
-		loaded->block = malloc(n);
-		loaded->room = loaded->block ? n : 0;
+		loaded->block = malloc(loaded->room);
+		if (!loaded->block)
+			loaded->room = 0;
 	}
 	loaded->own = loaded->block;
 	return loaded->own;
 }
 
-void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded)
+static void destroy_loaded_chunk(struct pd_loaded_chunk *loaded)
 {
 	if (!loaded)
 		return;
@@ -296,12 +299,12 @@ struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 	loaded->latest = 0;
 	loaded->bytes = chunk->held;
 	if (!chunk->held) {
-		if (!reserve_own(loaded, n))
+		if (!reserve_bytes(loaded, n))
 			goto no_memory;
 		loaded->bytes = loaded->own;
 		if (!pd_input_read_timed(input, NULL, chunk->offset, loaded->own, n, n, &n,
 					 err)) {
-			pd_loaded_chunk_destroy(loaded);
+			destroy_loaded_chunk(loaded);
 			return NULL;
 		}
 	}
@@ -309,13 +312,13 @@ struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 	if (find_positions(loaded, chunk, s, memory))
 		return loaded;
 no_memory:
-	pd_loaded_chunk_destroy(loaded);
+	destroy_loaded_chunk(loaded);
 	pd_error_set(err, "ENOMEM", input->path, chunk->offset,
 		     "no memory for %u bytes of records", chunk->size);
 	return NULL;
 }
 
-void pd_loaded_chunk_drop(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory)
+void pd_loaded_chunk_give_back(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory)
 {
 	for (size_t i = 0; loaded && i < PD_SPARE_CHUNKS; i++) {
 		struct pd_loaded_chunk *none = NULL;
@@ -323,10 +326,10 @@ void pd_loaded_chunk_drop(struct pd_loaded_chunk *loaded, struct pd_chunk_memory
 		if (atomic_compare_exchange_strong(&memory->spares[i], &none, loaded))
 			return;
 	}
-	pd_loaded_chunk_destroy(loaded);
+	destroy_loaded_chunk(loaded);
 }
 
-void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded)
+void pd_loaded_chunk_free_bytes(struct pd_loaded_chunk *loaded)
 {
 	free(loaded->block);
 	loaded->bytes = loaded->own = loaded->block = NULL;
@@ -336,7 +339,7 @@ void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded)
 void pd_chunk_memory_deinit(struct pd_chunk_memory *memory)
 {
 	for (size_t i = 0; i < PD_SPARE_CHUNKS; i++)
-		pd_loaded_chunk_destroy(atomic_exchange(&memory->spares[i], NULL));
+		destroy_loaded_chunk(atomic_exchange(&memory->spares[i], NULL));
 	free(memory->positions);
 	memory->positions = NULL;
 	memory->n = 0;
@@ -365,9 +368,9 @@ static int compare_requests(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void drop_loaded(void *loaded)
+static void destroy_loaded(void *loaded)
 {
-	pd_loaded_chunk_destroy(loaded);
+	destroy_loaded_chunk(loaded);
 }
 
 static void *load_next(void *arg, size_t i)
@@ -403,7 +406,7 @@ struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *reque
 	o->pass = pass ? pass : pb_pass_current(requests->stream->stream->input->timing);
 	o->error.code = "";
 	o->producer = pb_producer_start(
-		(struct pb_producing){ load_next, drop_loaded, o, LOADED_WAITING });
+		(struct pb_producing){ load_next, destroy_loaded, o, LOADED_WAITING });
 	if (o->producer)
 		return o;
 	pd_chunk_prefetch_stop(o);

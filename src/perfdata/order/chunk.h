@@ -2,6 +2,9 @@
  * Chunks: the unit of time order. A chunk is up to 64 KB of consecutive records of a stream.
  * Mostly their times ascend, as each copy of a processor's ring buffer is one such run of
  * records. An unsorted chunk holds several short runs.
+ *
+ * In this order: how a stream is cut into chunks; a chunk in memory with a list of its records;
+ * the thread that loads chunks before the merge needs them.
  */
 #ifndef PERFLUA_PERFDATA_CHUNK_H
 #define PERFLUA_PERFDATA_CHUNK_H
@@ -104,10 +107,6 @@ static inline void pd_chunker_add(struct pd_chunker *k, const struct pd_record *
 	k->last = time;
 }
 
-/*
- * A chunk in memory with a list of its records, so that they can be taken in the order of time.
- */
-
 /* A record's time (ns), its offset in the chunk and its size. */
 struct pd_position {
 	uint64_t time;
@@ -115,17 +114,21 @@ struct pd_position {
 };
 
 /*
- * The samples that are wanted. Others may be left out before they are put in order; some are
- * delivered all the same, at least one of each chunk, so that callers see how time passes.
+ * The samples that are wanted. Others may be left out before they are put in order. If no
+ * record of a chunk is left, its last sample is delivered, so that a walk returns now and then
+ * and can be interrupted. The lists must outlive the walk.
  */
 struct pd_sample_choice {
 	/*
 	 * [n + 1], by number of their event, the last for those without one; NULL: all are
-	 * wanted, as those of events with greater numbers always are
+	 * wanted, as are those of events with numbers from n on
 	 */
 	const uint8_t *events;
 	size_t n;
-	/* NULL, or ns, by number of the recording: latest time of a sample that was left out */
+	/*
+	 * NULL, or by number of the recording: latest time of a sample that was left out, in ns
+	 * of the recording's own clock
+	 */
 	uint64_t *latest;
 };
 
@@ -151,15 +154,15 @@ static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_
 }
 
 struct pd_loaded_chunk {
-	/* NULL once pd_loaded_chunk_release() freed them */
+	/* NULL once pd_loaded_chunk_free_bytes() freed them */
 	const uint8_t *bytes;
 	uint8_t *own;	/* the same if they were read; NULL if the chunk holds them */
-	uint8_t *block; /* [room]: memory of `own`, or that a chunk before had; may be NULL */
+	uint8_t *block; /* [room]: memory for `own`; may be NULL */
 	size_t room;
 	uint32_t size;	 /* less than the chunk's if the file was truncated meanwhile */
 	uint32_t n;	 /* number of positions */
 	uint32_t n_most; /* that there is memory for, beside the sentinel */
-	uint64_t latest; /* ns: latest time of a sample that was left out; 0: there is none */
+	uint64_t latest; /* time of a sample that was left out, see pd_sample_choice; 0: none */
 	/*
 	 * of the records to be delivered, in the order of time; [n] is a sentinel with a time
 	 * above all others
@@ -167,18 +170,19 @@ struct pd_loaded_chunk {
 	struct pd_position *positions;
 };
 
-#define PD_SPARE_CHUNKS 16
+#define PD_SPARE_CHUNKS 16 /* at most 200 KB each */
 
 /*
  * Memory that is used again from chunk to chunk. Zero-initialised: empty. One thread loads
- * chunks; another one may drop them.
+ * chunks; another one may give them back.
  */
 struct pd_chunk_memory {
 	struct pd_position *positions; /* [n], for listing and sorting */
 	size_t n;
 	/*
-	 * dropped chunks; NULL: none. free() by another thread than the one that allocates
-	 * would give pages back to the kernel, which are then cleared and mapped again.
+	 * chunks that were given back; NULL: none. free() by another thread than the one that
+	 * allocates would give pages back to the kernel, which are then cleared and mapped
+	 * again: a pass in the order of time would take a third longer.
 	 */
 	_Atomic(struct pd_loaded_chunk *) spares[PD_SPARE_CHUNKS];
 };
@@ -194,21 +198,16 @@ struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 				      const struct pd_merge_stream *s,
 				      struct pd_chunk_memory *memory, struct pd_error *err);
 
-void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded);
-
 /* Gives a chunk's memory to later ones. NULL: nothing. */
-void pd_loaded_chunk_drop(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory);
+void pd_loaded_chunk_give_back(struct pd_loaded_chunk *loaded, struct pd_chunk_memory *memory);
 
-/* Frees all, once every chunk is dropped. */
+/* Frees all, once every chunk was given back. */
 void pd_chunk_memory_deinit(struct pd_chunk_memory *memory);
 
 /* Frees the bytes that were read and keeps the positions of the records. */
-void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded);
+void pd_loaded_chunk_free_bytes(struct pd_loaded_chunk *loaded);
 
-/*
- * Loads chunks in a thread, in the order in which the merge will need them, before it does.
- */
-
+/* A chunk for the thread that loads, which does so in the order in which the merge needs them. */
 struct pd_chunk_request {
 	const struct pd_chunk *chunk;
 	const struct pd_merge_stream *stream;

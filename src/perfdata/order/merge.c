@@ -125,7 +125,7 @@ static void finish_chunk(struct pd_merge *m, struct pd_merge_item *item)
 
 	if (item->loaded && item->loaded->own)
 		m->bytes -= chunk->size;
-	pd_loaded_chunk_drop(item->loaded, &m->memory);
+	pd_loaded_chunk_give_back(item->loaded, &m->memory);
 	if (m->used)
 		m->used(m->arg, chunk);
 }
@@ -184,7 +184,7 @@ static void release_last_needed(struct pd_merge *m)
 	if (!last)
 		return;
 	item = &m->items[last->item];
-	pd_loaded_chunk_release(item->loaded);
+	pd_loaded_chunk_free_bytes(item->loaded);
 	m->bytes -= item->chunk->size;
 }
 

@@ -83,12 +83,17 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 	return made;
 }
 
-/* Returns true if records of lost ones are among those that are delivered. */
+/* Returns true if records that tell of lost ones are among those that are delivered. */
 static bool has_losses(const struct pd_time_order *o, const struct pd_walk_options *options)
 {
-	uint64_t losses = pd_chunk_type(PD_RECORD_LOST) | pd_chunk_type(PD_RECORD_LOST_SAMPLES);
+	uint64_t losses = 0;
 
-	losses &= pd_chunk_types(&options->types);
+	for (uint32_t type = 0; type < PD_RECORD_USER; type++) {
+		const struct pd_record_desc *desc = pd_record_desc(type);
+
+		if (desc && desc->loss != PD_LOSS_NONE && pd_types_has(&options->types, type))
+			losses |= pd_chunk_type(type);
+	}
 	for (size_t i = 0; i < o->n; i++) {
 		const struct pd_index *index = o->streams[i].stream->index;
 
@@ -105,7 +110,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				    struct pd_error *err)
 {
 	uint64_t types = pd_chunk_types(&options->types), all = 0;
-	bool chooses = options->choice.events && !has_losses(o, options);
+	bool leaves_out = options->choice.events && !has_losses(o, options);
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
@@ -116,7 +121,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 		struct pd_merge_stream *stream = &o->streams[i];
 		const struct pd_index *index = stream->stream->index;
 
-		if (chooses)
+		if (leaves_out)
 			stream->choice = options->choice;
 		all += o->streams[i].stream->data.size;
 		for (size_t k = 0; k < index->n; k++) {

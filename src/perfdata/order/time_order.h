@@ -69,9 +69,9 @@ struct pd_time_order {
 struct pd_walk_options {
 	struct pd_types types; /* types that are delivered */
 	/*
-	 * Samples that may be left out where the order is exact. None is if they are split, or
-	 * if a record is delivered that tells of losses: a caller then asks what came before it
-	 * (all samples are wanted).
+	 * The samples that are wanted, where the order is exact. All are delivered if samples
+	 * are split, or if a record is delivered that tells of losses: its reader needs the
+	 * time of the record before it (all).
 	 */
 	struct pd_sample_choice choice;
 	/*

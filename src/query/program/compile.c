@@ -117,69 +117,6 @@ static uint8_t orders_of(enum pq_op op)
 	}
 }
 
-static bool is_integer(enum pq_kind kind)
-{
-	return kind == PQ_K_SIGNED || kind == PQ_K_NATURAL || kind == PQ_K_BITS ||
-	       pq_is_unsigned(kind);
-}
-
-/*
- * Makes a comparison with a constant into a range: from the lowest integer or the constant to
- * the constant or the highest one. Whether integers are signed follows from the other operand.
- */
-static void set_range(struct pq_insn *insn, uint64_t constant)
-{
-	uint64_t lowest = insn->signs & PQ_LEFT_UNSIGNED ? 0 : (uint64_t)INT64_MIN;
-	uint64_t highest = lowest - 1, low = constant, high = constant;
-	bool less = insn->orders & 1 << PQ_IS_LESS;
-	bool greater = insn->orders & 1 << PQ_IS_GREATER;
-	bool equal = insn->orders & 1 << PQ_IS_EQUAL;
-	bool none = (less && !equal && constant == lowest) ||
-		    (greater && !equal && constant == highest);
-
-	if (none) { /* matches all others */
-		union pq_target yes = insn->yes;
-
-		insn->yes = insn->no;
-		insn->no = yes;
-		low = lowest;
-		high = highest;
-	} else if (less) {
-		low = lowest;
-		high = equal ? constant : constant - 1;
-	} else if (greater) {
-		low = equal ? constant : constant + 1;
-		high = highest;
-	}
-	insn->low = low;
-	insn->width = high - low;
-}
-
-/* Returns true if a comparison can be a range: both sides have the same signedness. */
-static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
-		     const struct pq_node *right)
-{
-	return is_integer(left->kind) && is_integer(right->kind) && right->op == PQ_CONST &&
-	       right->constant.type == PQ_INT &&
-	       (insn->signs == 0 || insn->signs == (PQ_LEFT_UNSIGNED | PQ_RIGHT_UNSIGNED) ||
-		right->constant.i >= 0);
-}
-
-/* Returns the integer field of which a tree takes bits: "field & 3"; NULL: it does not. */
-static const struct pq_node *masked_field(const struct pq_node *node)
-{
-	const struct pq_node *field, *mask;
-
-	if (node->op != PQ_BAND)
-		return NULL;
-	field = get_operand(node->left);
-	mask = get_operand(node->right);
-	return field->op == PQ_FIELD && is_integer(field->kind) && mask->op == PQ_CONST &&
-			       mask->constant.type == PQ_INT ?
-		       field :
-		       NULL;
-}
-
 static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node)
 {
@@ -197,13 +134,8 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	insn->orders = (uint8_t)orders;
 	insn->signs = (uint8_t)pq_order_signs(left->kind, right->kind);
 	insn->run = pq_run_compare;
-	if (is_range(insn, left, right)) {
-		const struct pq_node *bits = masked_field(left);
-
-		insn->run = left->op == PQ_FIELD || bits ? pq_run_range : pq_run_range_of;
-		set_range(insn, right->constant.u);
-		insn->mask = bits ? get_operand(left->right)->constant.u : UINT64_MAX;
-		left = bits ? bits : left;
+	if (pq_range_of(insn, &left, right)) {
+		insn->run = left->op == PQ_FIELD ? pq_run_range : pq_run_range_of;
 	} else if (node->op == PQ_EQ && right->op == PQ_CONST &&
 		   right->constant.type == PQ_TEXT) {
 		insn->run = pq_run_is_text;

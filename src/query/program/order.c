@@ -1,4 +1,7 @@
-/* Compares values: their order, and whether they are in a set of constants. */
+/*
+ * Compares values: their order, whether they are in a set of constants, and which comparisons
+ * are ranges.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,78 @@ unsigned pq_order_signs(enum pq_kind a, enum pq_kind b)
 	if ((a == PQ_K_BITS && b == PQ_K_ANY) || (a == PQ_K_ANY && b == PQ_K_BITS))
 		return both;
 	return 0;
+}
+
+static bool is_integer(enum pq_kind kind)
+{
+	return kind == PQ_K_SIGNED || kind == PQ_K_NATURAL || kind == PQ_K_BITS ||
+	       pq_is_unsigned(kind);
+}
+
+/*
+ * Makes a comparison with a constant into a range: from the lowest integer or the constant to
+ * the constant or the highest one. Whether integers are signed follows from the other operand.
+ */
+static void set_range(struct pq_insn *insn, uint64_t constant)
+{
+	uint64_t lowest = insn->signs & PQ_LEFT_UNSIGNED ? 0 : (uint64_t)INT64_MIN;
+	uint64_t highest = lowest - 1, low = constant, high = constant;
+	bool less = insn->orders & 1 << PQ_IS_LESS;
+	bool greater = insn->orders & 1 << PQ_IS_GREATER;
+	bool equal = insn->orders & 1 << PQ_IS_EQUAL;
+	bool none = (less && !equal && constant == lowest) ||
+		    (greater && !equal && constant == highest);
+
+	if (none) { /* matches all others */
+		union pq_target yes = insn->yes;
+
+		insn->yes = insn->no;
+		insn->no = yes;
+		low = lowest;
+		high = highest;
+	} else if (less) {
+		low = lowest;
+		high = equal ? constant : constant - 1;
+	} else if (greater) {
+		low = equal ? constant : constant + 1;
+		high = highest;
+	}
+	insn->low = low;
+	insn->width = high - low;
+}
+
+/* Returns true if a comparison can be a range: both sides have the same signedness. */
+static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
+		     const struct pq_node *right)
+{
+	return is_integer(left->kind) && is_integer(right->kind) && right->op == PQ_CONST &&
+	       right->constant.type == PQ_INT &&
+	       (insn->signs == 0 || insn->signs == (PQ_LEFT_UNSIGNED | PQ_RIGHT_UNSIGNED) ||
+		right->constant.i >= 0);
+}
+
+/* Returns the integer field of which a tree takes bits: "field & 3"; NULL: it does not. */
+static const struct pq_node *get_masked_field(const struct pq_node *node)
+{
+	if (node->op != PQ_BAND || !node->left || !node->right)
+		return NULL;
+	if (node->left->op != PQ_FIELD || !is_integer(node->left->kind) ||
+	    node->right->op != PQ_CONST || node->right->constant.type != PQ_INT)
+		return NULL;
+	return node->left;
+}
+
+bool pq_range_of(struct pq_insn *insn, const struct pq_node **left, const struct pq_node *right)
+{
+	const struct pq_node *field;
+
+	if (!is_range(insn, *left, right))
+		return false;
+	set_range(insn, right->constant.u);
+	field = get_masked_field(*left);
+	insn->mask = field ? (*left)->right->constant.u : UINT64_MAX;
+	*left = field ? field : *left;
+	return true;
 }
 
 static enum pq_order reverse_order(enum pq_order order)

@@ -89,6 +89,18 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 	return rows->pairs || rows->cover;
 }
 
+/*
+ * Leaves out the samples that pairs do not need. A filter and the scope choose from them by
+ * more than their events. Returns false without memory.
+ */
+static bool choose_samples(struct pq_rows *rows, struct pd_error *err)
+{
+	if (!rows->pairs || rows->scope->filter || rows->looks)
+		return true;
+	return pq_pairs_choose(rows->pairs, &rows->walk.options.choice) ||
+	       fail_without_memory(rows, err);
+}
+
 static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 				      const struct pq_node *const *nodes, size_t n,
 				      const struct pq_paired *paired, struct pd_error *err)
@@ -112,11 +124,8 @@ static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 		fail_without_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
-	if (rows->walking && (!rows->pairs || scope->filter || rows->looks ||
-			      pq_pairs_choose(rows->pairs, &rows->walk.options.choice)))
+	if (rows->walking && choose_samples(rows, err))
 		return rows;
-	if (rows->walking)
-		fail_without_memory(rows, err);
 	pq_rows_close(rows);
 	return NULL;
 }

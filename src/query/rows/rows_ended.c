@@ -136,6 +136,7 @@ bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 
 bool pq_pairs_finish(struct pq_pairs *pairs)
 {
+	/* spans that are open last until the latest sample, whatever its event */
 	for (size_t i = 0; pairs->left_out && i < pairs->n_sources; i++)
 		if (pairs->left_out[i] > pairs->last_times[i].time)
 			pairs->last_times[i].time = pairs->left_out[i];

@@ -289,6 +289,7 @@ static bool event_matters(const struct pq_pairs *pairs, const struct pd_event *e
 bool pq_pairs_choose(struct pq_pairs *pairs, struct pd_sample_choice *choice)
 {
 	const struct pd_session *session = pairs->columns->fields->session;
+	bool leaves_out = false;
 
 	if (!pairs->by_event || pairs->nested)
 		return true;
@@ -296,9 +297,14 @@ bool pq_pairs_choose(struct pq_pairs *pairs, struct pd_sample_choice *choice)
 	pairs->left_out = calloc(pairs->n_sources, sizeof(*pairs->left_out));
 	if (!pairs->chosen || !pairs->left_out)
 		return false;
-	for (size_t i = 0; i < session->n_events; i++)
+	for (size_t i = 0; i < session->n_events; i++) {
 		pairs->chosen[i] = event_matters(pairs, session->events[i]);
+		leaves_out = leaves_out || !pairs->chosen[i];
+	}
 	pairs->chosen[session->n_events] = true;
+	pairs->columns->fields->rec = NULL;
+	if (!leaves_out)
+		return true;
 	*choice = (struct pd_sample_choice){ pairs->chosen, session->n_events,
 					     pairs->left_out };
 	return true;
@@ -368,7 +374,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
 	nested->n_met = pairs->n_met;
-	if (nested->next_sides && pairs->cpu && !pq_pairs_note_time(nested, time.u))
+	nested->cpu = NULL;
+	if (nested->next_sides && time.type == PQ_INT && !pq_pairs_note_time(nested, time.u))
 		return false;
 	pq_pairs_hold(pairs, role.sides[PQ_CLOSES]);
 	pq_pairs_hold(nested, inner.sides[PQ_CLOSES]);

@@ -39,9 +39,9 @@ struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_c
 void pq_pairs_destroy(struct pq_pairs *pairs);
 
 /*
- * Sets *choice to the samples that matter to the pairs, which all others only tell how time
- * passes; leaves it if all matter. Call it before the first record: the pairs own the lists.
- * Returns false without memory.
+ * Sets *choice to the events whose samples open, change or close spans, or lie inside; leaves
+ * it if all do. Of other samples only the latest time matters: see pq_pairs_finish(). Call it
+ * before the first record: the pairs own the lists. Returns false without memory.
  */
 bool pq_pairs_choose(struct pq_pairs *pairs, struct pd_sample_choice *choice);
 

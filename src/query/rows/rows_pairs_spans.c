@@ -17,9 +17,7 @@ bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t 
 		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
 			return false;
 	}
-	*hash = how->n_keys == 1 && pairs->key->type == PQ_INT ?
-			pq_spans_hash_integer(&pairs->spans, pairs->key->u) :
-			pq_spans_hash(&pairs->spans, pairs->key);
+	*hash = pq_spans_hash(&pairs->spans, pairs->key);
 	return true;
 }
 

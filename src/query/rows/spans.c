@@ -142,7 +142,7 @@ static inline uint64_t hash_value(const struct pq_spans *spans, uint64_t hash,
 	return pb_mix(word_of(spans, value) ^ spans->secret.a, hash ^ value->type);
 }
 
-uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
+uint32_t pq_spans_hash_values(const struct pq_spans *spans, const struct pq_value *key)
 {
 	uint64_t hash = spans->secret.b;
 

@@ -175,13 +175,15 @@ static inline void pq_span_forget(const struct pq_spans *spans, struct pq_value 
 	}
 }
 
-/* Returns the hash of a key whose values are normalised (pq_normalise) and not PQ_NIL. */
-uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);
+/* Returns the hash of a key of any values: pq_spans_hash(). */
+uint32_t pq_spans_hash_values(const struct pq_spans *spans, const struct pq_value *key);
 
-/* Returns the hash of a key that is one integer. */
-static inline uint32_t pq_spans_hash_integer(const struct pq_spans *spans, uint64_t key)
+/* Returns the hash of a key whose values are normalised (pq_normalise) and not PQ_NIL. */
+static inline uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
 {
-	return (uint32_t)pb_mix(key ^ spans->secret.a, spans->secret.b ^ PQ_INT);
+	if (spans->n_keys != 1 || key->type != PQ_INT)
+		return pq_spans_hash_values(spans, key);
+	return (uint32_t)pb_mix(key->u ^ spans->secret.a, spans->secret.b ^ PQ_INT);
 }
 
 /*
