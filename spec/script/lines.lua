@@ -69,21 +69,30 @@ local known = {
   end,
 }
 
--- Sizes of the functions of this kernel's vdso, by name.
+-- This kernel's vdso; "" if it has none.
 local vdso
-local function vdso_sizes()
+local function vdso_image()
   if vdso then return vdso end
   local first, last = files.read "/proc/self/maps":match "(%x+)%-(%x+) [^\n]*%[vdso%]"
-  vdso = {}
+  vdso = ""
   if not first then return vdso end
   local memory <close> = assert(io.open("/proc/self/mem", "rb"))
   memory:seek("set", tonumber(first, 16))
-  local image = files.temporary(memory:read(tonumber(last, 16) - tonumber(first, 16)))
-  for line in files.lines("nm -D -S " .. image) do
-    local size, name = line:match "^%x+ (%x+) %a (__vdso_[%w_]+)"
-    if size then vdso[name] = tonumber(size, 16) end
-  end
+  vdso = memory:read(tonumber(last, 16) - tonumber(first, 16))
   return vdso
+end
+
+-- Sizes of its functions, by name.
+local sizes
+local function vdso_sizes()
+  if sizes then return sizes end
+  sizes = {}
+  local image = files.temporary(vdso_image())
+  for line in files.lines("nm -D -S " .. image .. " 2>/dev/null") do
+    local size, name = line:match "^%x+ (%x+) %a (__vdso_[%w_]+)"
+    if size then sizes[name] = tonumber(size, 16) end
+  end
+  return sizes
 end
 
 -- perf may name no function of the vdso in a recording made now, also at addresses inside of
@@ -96,11 +105,23 @@ local function is_unnamed_in_vdso(theirs, ours)
   return unnamed == theirs
 end
 
+-- It then has no instruction there, either.
+local function lacks_code_of_vdso(theirs, ours)
+  if theirs:find " ilen: 0$" then return theirs == ours:gsub(" ilen: %d+$", " ilen: 0") end
+  local before, bytes = ours:match "^(.*) insn:([ %x]+)$"
+  local code = bytes and bytes:gsub(" (%x%x)", function(byte)
+    return string.char(tonumber(byte, 16))
+  end)
+  return before == theirs and vdso_image():find(code, 1, true) ~= nil
+end
+
 local of_texts = { unread_formats = true, plugin_texts = true }
 
 -- The name of the difference that explains why two lines differ; nil: none does.
 local function explanation(theirs, ours, version)
-  if is_unnamed_in_vdso(theirs, ours) then return "unnamed_in_vdso" end
+  if is_unnamed_in_vdso(theirs, ours) or lacks_code_of_vdso(theirs, ours) then
+    return "unnamed_in_vdso"
+  end
   for _, difference in ipairs(core.perf_differences(version)) do
     local same = known[difference.name]
     if same and same(theirs, ours) then return difference.name end
