@@ -157,6 +157,20 @@ local function asks_opening(condition)
   return false
 end
 
+-- Adds the parts of a condition that ask the opening record to `answers`, the others to
+-- `filters`.
+local function add_conditions(condition, filters, answers)
+  local node = condition.node
+  if not asks_opening(condition) then
+    filters[#filters + 1] = condition
+  elseif node.op == "and" then
+    add_conditions(expr.filter(node.left), filters, answers)
+    add_conditions(expr.filter(node.right), filters, answers)
+  else
+    answers[#answers + 1] = condition
+  end
+end
+
 -- Returns a part without its filters.
 local function part_of(spec, name, wanted)
   local options = options_of(name, wanted)
@@ -178,9 +192,9 @@ local function add_filters(spec, part, scope)
   if part.types then kinds[1] = sides.type_condition(part.scope, part.types) end
   if part.events then kinds[#kinds + 1] = sides.event_condition(part.scope, part.events) end
   if part.where ~= nil then
-    local condition = filter.of(part.where, scope)
-    part.answers = asks_opening(condition) and { condition } or nil
-    if not part.answers then filters[1] = condition end
+    local answers = {}
+    add_conditions(filter.of(part.where, scope), filters, answers)
+    part.answers = answers[1] and answers
   end
   part.kinds = kinds
   part.filters = table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)

@@ -71,6 +71,14 @@ describe("pair() of several kinds of records, " .. where, function()
     assert.same({ 7, 8, 9 }, spans:select("key"):collect())
   end)
 
+  it("does not count records as ends for which a part of the condition is false", function()
+    local spans = pair({ { "close", 7, 100, 0, 1 }, { "close", 7, 110, 0, 0 },
+      { "open", 7, 120, 0, 1 }, { "close", 7, 130, 0, 0 }, { "close", 7, 140, 0, 1 } },
+      { open = "open", close = { event = "close", where = "cpu ~= 0 and cpu == open.cpu" } })
+    assert.same({ "7:120-140" }, spanned.texts(spans))
+    assert.same({ 1, 1 }, { spans.counts.pairs, spans.counts.unopened })
+  end)
+
   it("closes a span with the next record on its cpu alone, with next_on_cpu", function()
     -- a tick is a switch from its thread to the one in addr
     local spans = pair({
