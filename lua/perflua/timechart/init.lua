@@ -84,10 +84,10 @@ function Chart:add_wake(time, waker, woken)
 end
 
 ---@param file perflua.File
----@param is_named boolean whether names of threads are asked for
+---@param asks_names boolean whether names of threads are asked for
 ---@return perflua.Described # of the times between switches of processors, whose key is below
 --- 0, and of threads off them
-function timechart.query(file, is_named)
+function timechart.query(file, asks_names)
   local wakes = switches.wakes(file)
   local options = wakes and switches.sleeps(wakes) or switches.off()
   local between = { event = switches.event, key = "-1 - cpu", state = "between" }
@@ -95,8 +95,8 @@ function timechart.query(file, is_named)
   options.close = { { event = switches.event, key = between.key }, options.close }
   options.unfinished = true
   local more = wakes and { "at_woken.time", "at_woken.tid" }
-    or is_named and { "false", "false" } or {}
-  more[#more + 1] = is_named and "open.args.next_comm" or nil
+    or asks_names and { "false", "false" } or {}
+  more[#more + 1] = asks_names and "open.args.next_comm" or nil
   return described.samples(file):pair(options):select("key", "start", "stop",
     "open.args.prev_pid", "open.args.next_pid", "close.args.prev_pid", "duration - in_blocked",
     table.unpack(more))
@@ -114,7 +114,7 @@ local function read(chart, query)
     if last_time > to then to = last_time end
     if key < 0 then
       left[before] = true
-      if comm and comm ~= "" then chart.comms[tid] = comm end -- one was asked for
+      if comm and comm ~= "" then chart.comms[tid] = comm end -- only if asked for
       if (seen[before] or 0) < start then seen[before] = start end
       local is_elsewhere = tid ~= 0 and (seen[tid] or 0) > start
       if not is_elsewhere then seen[tid] = start end
@@ -206,11 +206,11 @@ end
 function timechart.read(file, options)
   local step = step_of(file)
   samples_with_losses.read_names(file)
-  local is_named = switches.have_names(file)
+  local asks_names = switches.lacks_names(file)
   local chart = setmetatable({ by_tid = {}, by_cpu = {}, woken = {}, wakes = {}, unknown = 0,
-    step = step, comms = is_named and {} or nil, merged = 0, left_out = 0, left_out_ns = 0,
+    step = step, comms = asks_names and {} or nil, merged = 0, left_out = 0, left_out_ns = 0,
     unseen = 0 }, Chart)
-  local query = timechart.query(file, is_named).query
+  local query = timechart.query(file, asks_names).query
   read(chart, query)
   if not next(chart.by_cpu) then return nil end
   finish_gaps(chart)

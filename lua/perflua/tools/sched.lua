@@ -47,7 +47,7 @@ times are cut at its ends.
 
 -- Returns the query: of each thread its runs, and the times off processors; and its name if it
 -- is asked for.
-local function query_of(file, args, is_named)
+local function query_of(file, args, asks_names)
   local options = switches.lives(switches.wakes(file))
   options.unfinished, options.window = true, samples.window(args)
   local query = described.samples(file):pair(options)
@@ -59,7 +59,7 @@ local function query_of(file, args, is_named)
   query = query:group_by("key", "state"):count():sum("duration")
     :sum("duration - in_blocked"):as("ready"):max("duration - in_blocked"):as("longest")
     :max_by("stop", "duration - in_blocked"):as("longest_end"):max("so_far"):as("so_far")
-  if is_named then query = query:last "args.next_comm":as "comm" end
+  if asks_names then query = query:last "args.next_comm":as "comm" end
   -- of spans that the window cuts those that begin in it are counted, or end in it
   return options.window and query:sum("start == time and 1"):as("begun")
     :sum("stop == close.time and 1"):as("ended") or query
@@ -112,8 +112,8 @@ local function columns_of(thread)
     if row.longest_end and is_longer(row, longest) then longest = row end
   end
   return {
-    tid = thread.tid, comm = run.comm and run.comm ~= "" and run.comm or nil,
-    runs = run.begun or run.count or 0, run_ms = (run.duration + (run.so_far or 0)) / 1e6,
+    tid = thread.tid, runs = run.begun or run.count or 0,
+    run_ms = (run.duration + (run.so_far or 0)) / 1e6,
     wait_ms = wait / 1e6, delays = delays, delay_ms = delay / 1e6,
     preempted_ms = ended(thread.preempted).duration / 1e6,
     avg_us = delays > 0 and delay / delays / 1e3 or nil,
@@ -132,18 +132,23 @@ function tool.run(file, args, out)
   local is_chosen, unseen, unwoken = samples.of_tids(file, args), 0, 0
   local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
-  local is_named = switches.have_names(file)
-  local query = query_of(file, args, is_named)
-  local made, comm_of = query:table(), switches.names(file,
-    samples.narrow(file:samples(switches.event), { time = args.time }),
-    is_named and {} or nil)
-  for _, thread in ipairs(threads_of(made)) do
+  local asks_names = switches.lacks_names(file)
+  local query = query_of(file, args, asks_names)
+  local made, by_tid = query:table(), asks_names and {} or nil
+  local threads = threads_of(made)
+  for _, thread in ipairs(asks_names and threads or {}) do
+    local comm = thread.running and thread.running.comm
+    by_tid[thread.tid] = comm ~= "" and comm or nil
+  end
+  local comm_of = switches.names(file,
+    samples.narrow(file:samples(switches.event), { time = args.time }), by_tid)
+  for _, thread in ipairs(threads) do
     local run, row, without = thread.running, columns_of(thread)
     unwoken = unwoken + without
     if run and run.so_far and run.count == 1 then
       unseen = unseen + 1
     elseif run and (not is_chosen or is_chosen(thread.tid)) then
-      row.comm = comm_of(thread.tid) or row.comm
+      row.comm = comm_of(thread.tid)
       list:add(row)
     end
   end

@@ -1,5 +1,5 @@
--- Options of pair() for switches: for the runs of threads on processors, and for the times off
--- them. The idle threads, whose id is 0, have neither.
+-- Switches of threads: options of pair() for their runs on processors, and for the times off
+-- them; and the names that they tell. The idle threads, whose id is 0, have no runs.
 
 local switches = {}
 
@@ -14,21 +14,16 @@ local LIVES_ON <const> = LEAVES .. " and args.prev_state & 0x30 == 0"
 
 switches.event = SWITCH
 
----@param state integer prev_state
----@return boolean # whether a thread was preempted: it does not wait for anything
-function switches.can_go_on(state) return state & WAITS == 0 end
-
 ---A note: what happens to threads of which only the switches to them were recorded.
 switches.UNSEEN = "{thread was|threads were} not seen to leave a processor: {it is|they are} "
   .. "not shown"
 
----@return table # pair()'s options for runs: from the switch to a thread to the next one from
---- it, if both are on one processor
+---@return table # pair()'s options for runs: from the switch to a thread to the next one on
+--- its processor, if that is from it
 function switches.runs()
   return {
     open = { event = SWITCH, key = "args.next_pid", where = COMES },
-    close = { event = SWITCH, key = "args.prev_pid",
-      where = LEAVES .. " and cpu == open.cpu", next_on_cpu = true },
+    close = { event = SWITCH, key = "args.prev_pid", where = LEAVES, next_on_cpu = true },
   }
 end
 
@@ -49,7 +44,7 @@ local OUT <const> = "args.prev_pid ~= 0 and args.prev_pid or -1 - cpu"
 
 ---@param wakes string[]? events that tell of wake-ups
 ---@return table # pair()'s options for runs of all threads, also of idle ones: the state is
---- "running" from the switch to a thread to the next one from it, if both are on one processor,
+--- "running" from the switch to a thread to the next one on its processor, if that is from it,
 --- and "woken" before it, from the first wake-up on
 function switches.processors(wakes)
   local open, change = { { event = SWITCH, key = IN, state = "running" } }, nil
@@ -58,8 +53,8 @@ function switches.processors(wakes)
       state = "woken" }
     change = { event = SWITCH, key = IN, from = "woken", state = "running" }
   end
-  return { open = open, change = change, close = { event = SWITCH, key = OUT,
-    where = "cpu == at_running.cpu", next_on_cpu = true, from = "running" } }
+  return { open = open, change = change,
+    close = { event = SWITCH, key = OUT, next_on_cpu = true, from = "running" } }
 end
 
 -- Types of the records that tell when threads leave and come, with --switch-events.
@@ -155,10 +150,8 @@ function switches.lives(wakes)
   return { open = open, change = change, close = { run.close, off.close } }
 end
 
--- Names of threads. If the start of a thread was not recorded, the last switch to it has its
--- name.
-
--- Returns names by tid: those of the last switches.
+-- Returns names by tid: those of the last switches, which tell also of threads whose start was
+-- not recorded.
 local function read_switches(file, query)
   local by_tid, event = {}, switches.event
   if not file.events[event] then return by_tid end
@@ -174,7 +167,7 @@ end
 ---@return boolean # whether switches have to be asked for names while they are read: a stream's
 --- are not known before, and a recording without the name of thread 2, the kernel's kthreadd,
 --- lacks those of most threads that ran before it began
-function switches.have_names(file)
+function switches.lacks_names(file)
   local thread = file.size and file:thread(2)
   return not (thread and thread.comm)
 end
@@ -187,7 +180,8 @@ function switches.names(file, query, by_tid)
   return function(tid, time)
     local thread = file:thread(tid, time)
     if thread and thread.comm then return thread.comm end
-    by_tid = by_tid or read_switches(file, query)
+    -- a stream is read once
+    by_tid = by_tid or file.size and read_switches(file, query) or {}
     return by_tid[tid]
   end
 end
