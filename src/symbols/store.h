@@ -32,7 +32,7 @@ struct ps_chain_options {
 		PS_BRANCHES_CALLEE,
 		PS_BRANCHES_CALLER
 	} branches;
-	/* branches, and calls, of such a chain, 0: as many as in perf; else as of struct pq_report */
+	/* branches, and calls, of such a chain, 0: as many as in perf; else as of pq_report */
 	uint32_t max_frames;
 	/* call stacks of branches begin with the sample's address, if that is the user's */
 	bool lbr_leaf;

@@ -187,8 +187,8 @@ static inline bool is_chosen(const struct pd_merge_stream *s, struct pd_record *
 
 /*
  * Lists the records of the types in s->want, without the samples that are not chosen. `time`
- * is what a record without a time takes if no record before it in the chunk has one. Returns how
- * many positions were written.
+ * is what a record without a time takes if no record before it in the chunk has one. Returns
+ * how many positions were written.
  */
 static size_t list_positions(struct pd_loaded_chunk *loaded, const struct pd_merge_stream *s,
 			     uint64_t time, struct pd_position *positions)
@@ -356,7 +356,7 @@ struct pd_chunk_prefetch {
 	struct pb_pass *pass; /* that the loading belongs to */
 };
 
-/* As the merge orders its items. */
+/* The order is that of the merge. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct pd_chunk_request *x = a, *y = b;

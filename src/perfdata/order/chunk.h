@@ -207,7 +207,7 @@ void pd_chunk_memory_deinit(struct pd_chunk_memory *memory);
 /* Frees the bytes that were read and keeps the positions of the records. */
 void pd_loaded_chunk_free_bytes(struct pd_loaded_chunk *loaded);
 
-/* A chunk for the thread that loads, which does so in the order in which the merge needs them. */
+/* A chunk for the thread that loads, in the order in which the merge needs them. */
 struct pd_chunk_request {
 	const struct pd_chunk *chunk;
 	const struct pd_merge_stream *stream;

@@ -78,8 +78,8 @@ static int start_next_stream(struct pd_walk *w, struct pd_error *err)
 
 /*
  * Calls pd_time_order_init() for the next `n` files. If samples are split, records of all times
- * and events are needed. The first pass over a recording in pipe mode may find events with such samples
- * only while it makes the index: then the order is initialised again.
+ * and events are needed. The first pass over a recording in pipe mode may find events with such
+ * samples only while it makes the index: then the order is initialised again.
  */
 static enum pb_outcome init_time_order(struct pd_walk *w, size_t n, struct pd_error *err)
 {

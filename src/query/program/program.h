@@ -126,9 +126,9 @@ struct pq_insn {
 };
 
 /*
- * Makes a comparison, of which `orders` and `signs` are set, a range if it compares integers with
- * a constant: sets low, width and mask, and *left to the field of which *left takes bits, if it
- * does. Returns false if it is none.
+ * Makes a comparison, of which `orders` and `signs` are set, a range if it compares integers
+ * with a constant: sets low, width and mask, and *left to the field of which *left takes bits,
+ * if it does. Returns false if it is none.
  */
 bool pq_range_of(struct pq_insn *insn, const struct pq_node **left,
 		 const struct pq_node *right);
