@@ -196,14 +196,14 @@ build/counts/system.data: spec/bench/counts/recordings.lua $(wildcard spec/suppo
 	@mkdir -p $(@D)
 	@LUA_PATH="./?.lua;;" $(B)/perflua $< $(@D)
 
-$(B)/obj/still.so: spec/bench/counts/still.c
+$(B)/obj/still.so $(B)/obj/peak.so: $(B)/obj/%.so: spec/bench/counts/%.c
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 $(WARNINGS) -O2 -fPIC $(LIBFLAG) -o $@ $<
 
-counts: all $(B)/obj/measure $(B)/obj/still.so build/counts/system.data ## count instructions and memory of fifty jobs; fail if one takes more than spec/bench/counts.txt says
+counts: all $(B)/obj/measure $(B)/obj/still.so $(B)/obj/peak.so build/counts/system.data ## count instructions and memory of fifty jobs; fail if one takes more than spec/bench/counts.txt says
 	@.ci/deps counts
 	@$(TEST_ENV) CC="$(CC)" BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" \
-		COUNTS_STILL="$(CURDIR)/$(B)/obj/still.so" $(B)/perflua spec/bench/counts/counts.lua build/counts
+		COUNTS_PRELOADED="$(CURDIR)/$(B)/obj" $(B)/perflua spec/bench/counts/counts.lua build/counts
 
 compare: all ## compare the outputs of all tools and many queries with those of commit REF (minutes; ORDER=any: rows may change places)
 	@$(TEST_ENV) spec/compare/run "$(REF)" $(VERSION)

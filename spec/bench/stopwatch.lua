@@ -22,19 +22,16 @@ function stopwatch.output(line)
   return text
 end
 
---- One run, its output thrown away: {wall, cpu (ns; cpu is user and system time), peak (bytes),
---- files (bytes of files that were resident at the end; nil where programs may not be
---- traced)}; raises if it fails.
+--- One run, its output thrown away: {wall, cpu (ns; cpu is user and system time), peak
+--- (bytes)}; raises if it fails.
 function stopwatch.run(words)
   local text = stopwatch.output(("%s /dev/null %s 2>/dev/null"):format(stopwatch.quote(helper),
     line_of(words)))
-  local wall, user, sys, peak, status, files =
-    text:match "^(%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+)"
+  local wall, user, sys, peak, status = text:match "^(%d+) (%d+) (%d+) (%d+) (%d+)"
   if status ~= "0" then
     error(("status %s of: %s"):format(status or "?", line_of(words)), 0)
   end
-  return { wall = wall + 0, cpu = (user + sys) * 1000, peak = peak * 1024,
-    files = files ~= "-1" and files * 1024 or nil }
+  return { wall = wall + 0, cpu = (user + sys) * 1000, peak = peak * 1024 }
 end
 
 --- The median of a figure over runs, the least and the most.

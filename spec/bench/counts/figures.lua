@@ -6,12 +6,11 @@
 local figures = {}
 
 local MORE_INSTRUCTIONS, MORE_MEMORY = 1.03, 1.10
-local BATCH = 256 * 1024 -- the kernel counts the pages of a program in batches
 
 local HEADER = [[
-# Figures of `make counts`: million instructions and peak kilobytes, without files such as
-# libraries, of each job, by the versions that they depend on. Each run writes
-# build/counts/counts.txt, a copy with its own figures.
+# Figures of `make counts`: million instructions, without steps of Lua's collector, and most
+# kilobytes that were allocated at once, of each job, by the versions that they depend on. Each
+# run writes build/counts/counts.txt, a copy with its own figures.
 ]]
 
 --- Reads text as figures.text() returns it; returns { [versions] = list of { name,
@@ -55,9 +54,9 @@ end
 local function change(new, old) return ("%+.1f %%"):format(100 * (new / old - 1)) end
 
 --- Compares jobs with those of the same machine (nil: there are none). Returns a table of all
---- jobs as text and how many take more than 3 % more instructions, or 10 % and 256 KB more
---- memory. A job that the machine's list lacks, or that was measured no more, counts as well:
---- the list must name exactly the jobs that there are.
+--- jobs as text and how many take more than 3 % more instructions, or 10 % more memory. A job
+--- that the machine's list lacks, or that was measured no more, counts as well: the list must
+--- name exactly the jobs that there are.
 function figures.compare(old, new)
   local by_name, lines, too_much = {}, {}, 0
   for _, job in ipairs(old or {}) do by_name[job.name] = job end
@@ -70,7 +69,7 @@ function figures.compare(old, new)
         change(job.peak, was.peak))
       if job.instructions > was.instructions * MORE_INSTRUCTIONS then
         verdict = "  more instructions"
-      elseif job.peak > math.max(was.peak * MORE_MEMORY, was.peak + BATCH) then
+      elseif job.peak > was.peak * MORE_MEMORY then
         verdict = "  more memory"
       end
     elseif old then
