@@ -167,6 +167,15 @@ describe("perflua report", function()
       report("--symfs", symfs, "-U", "-s", "dso", words).out)
   end)
 
+  it("tells addresses of a function apart with symoff, as perf 7.3", function()
+    local symfs = files.fixture "words"
+    local out = report("-q", "--symfs", symfs, "--no-children", "-s", "symoff", words).out
+    assert.matches("^    11.25%%  %[.%] compare%+0x3\n     7.41%%  %[.%] compare%+0xb\n", out)
+    assert.matches("[.] find_in_table+0x0\n", out, 1, true)
+    assert.matches('"symoff":3}', report("--symfs", symfs, "--no-children", "-s", "symoff",
+      "--json", words).out, 1, true)
+  end)
+
   it("prints the header before the rows, or alone", function()
     local header = run.perflua({ "header", words }).out
     assert.are.equal(header, report("--header-only", "-I", words).out)

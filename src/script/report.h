@@ -15,6 +15,7 @@ enum px_shown {
 	/* a function, or its address as 0x and 16 digits, after the letter of its cpumode */
 	PX_SHOWN_SYMBOL,
 	PX_SHOWN_LOCATION, /* PX_SHOWN_SYMBOL, and the distance from the function's start */
+	PX_SHOWN_DISTANCE, /* PX_SHOWN_LOCATION, with a distance of 0, too */
 	/*
 	 * a source line; without it a function (beside) and the distance from its start, or a
 	 * binary and the address in it

@@ -193,7 +193,7 @@ static void print_location(struct pd_print *out, const struct pq_value *row,
 	const struct pq_value *cell = &row[column->at], *offset = &row[column->offset];
 
 	print_symbol(out, cell, &row[column->beside]);
-	if (cell->type == PQ_TEXT && offset->u)
+	if (cell->type == PQ_TEXT && (offset->u || column->shown == PX_SHOWN_DISTANCE))
 		print_offset(out, offset, "+0x%" PRIx64);
 }
 
@@ -327,6 +327,7 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 		return (struct px_cell){ { "-", 1 }, 1 };
 	switch (column->shown) {
 	case PX_SHOWN_LOCATION:
+	case PX_SHOWN_DISTANCE:
 		print_location(out, cells->row, column);
 		break;
 	case PX_SHOWN_SRCLINE:

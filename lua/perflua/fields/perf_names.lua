@@ -29,7 +29,8 @@ local recorded_by = {
   args = "-e SYSTEM:EVENT", message = "-e SYSTEM:EVENT",
 }
 
-local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
+local DWARF_TYPES <const> = "perflua does not look up types of data in debug information; "
+  .. "where addresses were recorded, symbol_daddr and dcacheline tell what was accessed"
 local OF_CODE <const> = "perf adds this column by itself, and refuses it as a key; "
   .. "report --branch-stack --sort symbol has it where cycles were recorded"
 local OF_SHARES <const> = "it breaks shares down: report --mem-mode --as 7.3 -F overhead,%s; a "
@@ -41,7 +42,8 @@ local OF_CHAINS <const> = "report --branch-history shows it; a query measures br
 -- Names of perf that records do not answer, and why.
 local unanswered = {
   type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
-  simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
+  simd = "only traces of Arm SPE tell it, which perf report decodes and perflua does not",
+  ipc_null = OF_CODE, ipc_lbr = OF_CODE,
   cache = OF_SHARES:format "cache", memory = OF_SHARES:format "memory",
   parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
   cgroup_id = "report --sort cgroup_id and perflua cgroups --by namespace show it",

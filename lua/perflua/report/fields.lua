@@ -195,7 +195,13 @@ end
 -- Returns a field that perf shows otherwise than queries do; nil: it does not.
 local function shown_otherwise(name, query, options)
   if options.branches then return fields.of_branches(name) end
-  return options.by_weight and options.padded and memory.field(name, query) or nil
+  if not options.padded then return nil end
+  if name == "symoff" then
+    return { name = name, kind = "address", of = "symbol", other = "unresolved",
+      shown = "distance", heading = "Symbol Offset",
+      beside = { beside = "cpumode", offset = "symoff" } }
+  end
+  return options.by_weight and memory.field(name, query) or nil
 end
 
 ---@param query perflua.Query

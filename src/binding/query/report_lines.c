@@ -96,7 +96,7 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 		[PX_SHOWN_LEVEL] = "level",	  [PX_SHOWN_LEVELS] = "levels",
 		[PX_SHOWN_SNOOP] = "snoop",	  [PX_SHOWN_DTLB] = "dtlb",
 		[PX_SHOWN_LOCK] = "lock",	  [PX_SHOWN_BLK] = "blk",
-		[PX_SHOWN_BLK + 1] = NULL,
+		[PX_SHOWN_DISTANCE] = "distance", [PX_SHOWN_BLK + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);
