@@ -116,8 +116,9 @@ local function is_any_measure(words, pattern)
   return false
 end
 
--- Returns the lists one after the other, each name once.
-local function join(...)
+---@param ... string[]
+---@return string[] # the lists one after the other, each name once
+function columns.join(...)
   local joined, seen = {}, {}
   for _, names in ipairs { ... } do
     for _, name in ipairs(names) do
@@ -127,6 +128,8 @@ local function join(...)
   end
   return joined
 end
+
+local join = columns.join
 
 local function keep(names, holds)
   local kept = {}
@@ -175,7 +178,8 @@ local function add_to_default(made, args, words, fields, form)
   end
   made.first = first_columns(args, shares)
   if is_any_measure(words, "") or #fields > 0 then
-    made.order, made.shown = order, join(made.first, fields, words)
+    made.order, made.named = order, join(fields, words)
+    made.shown = join(made.first, made.named)
   elseif #shares > 2 then
     made.order = order
   end
@@ -210,7 +214,8 @@ end
 --- name memory.breakdowns
 ---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
 --- fields that rows are told apart by; nil: the default ones. shown: all columns in their
---- order; nil: `first`, then the keys. is_exact: also those that the report does not have.
+--- order, `first` and those that are `named`; nil: `first`, then the keys. is_exact: --fields
+--- alone names them.
 --- order: what rows are sorted by, nil: by their shares.
 --- extra: measures beside samples and periods
 ---@return string? message what is wrong
@@ -225,9 +230,10 @@ function columns.parse(args, form)
   local is_field = function(name) return not measure_of(name) end
   fields = spell_out(fields, form)
   if is_added then sort = join(columns.DEFAULT, sort) end
-  local made = { first = {} }
+  local made = { first = {}, named = {} }
   if args.fields and not is_more then
     made.shown, made.is_exact = join(fields, sort), true
+    made.named = made.shown
     made.order = join(sort, fields)
     made.keys = keep(made.shown, is_field)
   else

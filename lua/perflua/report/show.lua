@@ -127,7 +127,7 @@ local function add_part(list, report, event, name, measure)
 end
 
 -- Adds the columns of a measure, which stand together, one for each of the events that are
--- shown together. None if the report does not have it, and it need not be shown.
+-- shown together.
 local function add_measure(list, report, name, slots, is_exact)
   local places, measure = report.places, columns.measure(name)
   local is_self = name == "overhead" and report.children and not is_exact -- as perf calls it
@@ -135,7 +135,6 @@ local function add_measure(list, report, name, slots, is_exact)
   for slot = 1, slots do
     local at = places[rows.named(in_view[name] or name, slot)]
     if measure.of_branches then return add_branches(list, name, measure, places) end
-    if not at and not is_exact then return end
     local column = column_of(slot == slots and title or "", at or places.percent, true)
     local least = measure.least or measure.share and SHARE or COUNT
     column.least = slots > 1 and least or math.max(column.least, least)
@@ -163,9 +162,19 @@ local function field_column(report, i, is_ns)
   return column
 end
 
+-- Returns the names of the columns that options ask for, without the shares that are first by
+-- themselves but that the report does not have.
+local function names_of(report, asked)
+  local first = {}
+  for _, name in ipairs(asked.first) do
+    if report.places[in_view[name] or name] then first[#first + 1] = name end
+  end
+  return columns.join(first, asked.named)
+end
+
 -- Returns the columns of an event, or of `slots` of them; and whether they are those of others.
 local function columns_of(report, asked, shown, elided, slots, event)
-  local made, numbers, names = {}, {}, { table.unpack(asked.shown or asked.first) }
+  local made, numbers, names = {}, {}, names_of(report, asked)
   for i, field in ipairs(report.fields) do
     numbers[field.word] = i
     -- perf adds instructions per cycle after the named fields
