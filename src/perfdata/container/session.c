@@ -281,6 +281,7 @@ void pd_session_destroy(struct pd_session *s)
 	free(s->paths);
 	free(s->files);
 	free(s->events);
+	free(s->ends);
 	free(s);
 }
 

@@ -34,6 +34,12 @@ struct pd_session {
 	unsigned number;	  /* of the session, in `timing` */
 	/* they watch the next pass in partitions; NULL: nobody */
 	struct pd_partition_watch *watches;
+	/*
+	 * Offsets where the partitions of the first whole pass end, in their order, and the size
+	 * that was asked of them; NULL: there was no such pass. Later ones need not look for
+	 * these positions.
+	 */
+	uint64_t *ends, end_size;
 };
 
 #define PD_WINDOW ((size_t)256 << 20)

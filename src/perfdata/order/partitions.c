@@ -1,5 +1,7 @@
 #include "partitions.h"
 
+#include "base/vector.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -27,6 +29,7 @@ struct partition_queue {
 	struct pd_partition_watch *watches; /* NULL: nobody */
 	struct pb_pass *pass;		    /* that the workers belong to */
 	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
+	const uint64_t *known; /* ends of an earlier pass; NULL: there was none of this size */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
 	/* protected by `lock`: */
@@ -36,6 +39,8 @@ struct partition_queue {
 	size_t file, stream; /* where the next partition begins: its stream */
 	uint64_t at;	     /* its offset; 0: at the start of the stream */
 	size_t number;
+	uint64_t *ends; /* [number], unless they are known */
+	size_t room;
 };
 
 /* The bytes of a partition. */
@@ -232,6 +237,15 @@ static uint64_t find_boundary(struct pd_stream *stream, uint64_t from, uint64_t 
 	return end;
 }
 
+/* Returns where the next partition ends, which begins at `from`. */
+static uint64_t next_end(const struct partition_queue *s, struct pd_stream *stream, uint64_t from)
+{
+	if (s->known)
+		return s->known[s->number];
+	return can_be_cut(stream) ? find_boundary(stream, from, s->size) :
+				    stream->data.offset + stream->data.size;
+}
+
 /* Sets *t and *number to the next partition. Returns false if there is none. */
 static bool take_next_partition(struct partition_queue *s, struct partition_bounds *t,
 				size_t *number)
@@ -242,15 +256,20 @@ static bool take_next_partition(struct partition_queue *s, struct partition_boun
 	while (!got && s->file < s->session->n_files) {
 		struct pd_file *file = s->session->files[s->file];
 		struct pd_stream *stream = &file->streams[s->stream];
-		uint64_t start_partition_workers = stream->data.offset,
-			 end = start_partition_workers + stream->data.size;
+		uint64_t start = stream->data.offset, end = start + stream->data.size;
 
 		t->stream = stream;
-		t->from = s->at ? s->at : start_partition_workers;
-		t->to = can_be_cut(stream) ? find_boundary(stream, t->from, s->size) : end;
-		t->part = t->from != start_partition_workers || t->to != end;
-		got = t->from < t->to;
+		t->from = s->at ? s->at : start;
+		got = t->from < end;
+		t->to = got ? next_end(s, stream, t->from) : end;
+		t->part = t->from != start || t->to != end;
 		*number = s->number;
+		if (got && !s->known) {
+			if (pb_reserve(s->ends, s->number, s->room))
+				s->ends[s->number] = t->to;
+			else
+				atomic_store(&s->bailed_out, true);
+		}
 		s->number += got;
 		s->at = t->to;
 		if (t->to < end)
@@ -450,6 +469,19 @@ static uint64_t choose_partition_size(uint64_t size, unsigned n_workers)
 	return size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size;
 }
 
+/* Keeps the ends of the first whole pass of several workers: they held. */
+static void keep_ends(struct partition_queue *s)
+{
+	bool whole = !atomic_load(&s->bailed_out) && !atomic_load(&s->stop);
+
+	if (!whole || s->size > s->all || s->session->ends) {
+		free(s->ends);
+		return;
+	}
+	s->session->ends = s->ends;
+	s->session->end_size = s->size;
+}
+
 enum pb_outcome pd_partitions_read(struct pd_session *session,
 				   const struct pd_partition_work *work)
 {
@@ -468,6 +500,8 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	};
 	struct worker *workers;
 
+	if (session->ends && session->end_size == s.size)
+		s.known = session->ends;
 	session->watches = NULL;
 	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
@@ -488,6 +522,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	free(workers);
 	pthread_mutex_destroy(&s.lock);
 	pthread_cond_destroy(&s.left);
+	keep_ends(&s);
 	if (atomic_load(&s.bailed_out))
 		return PB_RETRY_SERIAL;
 	if (atomic_load(&s.stop))
