@@ -4,15 +4,21 @@ local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
 -- Returns what a terminal shows when these lines are typed one after the other, after these
--- words on the command line; the last line ends perflua.
+-- words on the command line; the last line ends perflua. A line of ^C waits for "begun".
 local function typed(lines, words, term)
   local got = run.shell(([[
     export HOME=$(mktemp -d) TERM=%s
-    while IFS= read -r line; do sleep 0.2; printf '%%s\n' "$line"; done <<'END' |
+    interrupt=$(printf '\003') waits=0
+    while IFS= read -r line; do
+      sleep 0.2
+      while [ "$line" = "$interrupt" ] && ! grep -q ^begun "$HOME/shown" &&
+          [ $((waits += 1)) -lt 1000 ]; do sleep 0.1; done
+      printf '%%s\n' "$line"
+    done <<'END' |
 %s
 os.exit(true, true)
 END
-    { timeout 300 script -qec "$perflua "%s /dev/null; echo status $?; }
+    { timeout 300 script -qec "$perflua "%s /dev/null; echo status $?; } | tee "$HOME/shown"
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
     :format(term or "dumb", table.concat(lines, "\n"), files.quote(words or "")))
   return (got.out:gsub("\r", ""))
@@ -172,7 +178,7 @@ describe("the prompt", function()
       assert.is_nil(shown:find("\nnot read\n", 1, true))
       assert.matches("status 0\n", shown)
     end
-    local shown = typed { "while true do end", "\3", "'alive'" }
+    local shown = typed { "print 'begun' while true do end", "\3", "'alive'" }
     assert.matches("\nperflua: stdin:1: interrupted\nstack traceback:\n\tstdin:1:", shown, 1,
       true)
     assert.matches("\nalive\n", shown)
