@@ -1,5 +1,5 @@
 -- modules.lua FILE...: checks that each C file includes, and each Lua file requires, only what
--- its module may know.
+-- its module may know, and that no row allows more than is used.
 --
 -- A module is a folder of src, or of lua/perflua. It may use files of its own, and public ones
 -- of the modules named in its row, which for Lua are rows above it; only src/binding and
@@ -20,7 +20,7 @@ local modules = {
     .. "replacement sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
     "attr coder error event feature fields format layout perf_text "
-    .. "print print_scalar record rows sample text value views" },
+    .. "print print_scalar record rows sample text views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
@@ -28,7 +28,7 @@ local modules = {
     "file session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container",
     "bind counters reader record_batches timestamp" },
-  { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",
+  { "perfdata/order", "base perfdata/format perfdata/container perfdata/stream",
     "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
   { "stats", "", "stats" },
@@ -52,42 +52,42 @@ local modules = {
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/order symbols pack "
-      .. "machine machine/maps write",
+      .. "machine write",
     "scrub" },
   { "inject",
-    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream symbols "
-      .. "symbols/elf symbols/jit machine machine/maps write",
+    "base perfdata/format perfdata/tracepoint perfdata/stream symbols "
+      .. "symbols/elf symbols/jit machine write",
     "inject" },
   { "query/chains", "base perfdata/format machine",
     "chains stacks strings value" },
-  { "query/fields", "base perfdata/format perfdata/tracepoint machine query/chains",
+  { "query/fields", "base perfdata/format perfdata/tracepoint query/chains",
     "fields" },
-  { "query/program", "base query/chains query/fields", "expr" },
+  { "query/program", "base query/fields", "expr" },
   { "query/scope",
-    "base perfdata/format perfdata/order machine query/chains query/fields query/program",
+    "base perfdata/format perfdata/order query/chains query/program",
     "once scope" },
   { "query/group", "base perfdata/format query/chains query/program", "group report" },
-  { "query/rows", "base perfdata/format query/chains query/fields query/scope",
+  { "query/rows", "base query/chains query/fields query/scope",
     "rows rows_made" },
   { "query",
     "base perfdata/format perfdata/stream perfdata/order analysis query/chains query/scope "
       .. "query/group query/rows",
     "query" },
-  { "result", "base perfdata/format machine query",
+  { "result", "base perfdata/format query",
     "column report_trees result saved tree view writer" },
-  { "compare", "base perfdata/format symbols query result stats", "binaries compare" },
+  { "compare", "base symbols result stats", "binaries compare" },
   { "script", "base perfdata/format machine result", "levels report script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export",
-    "base perfdata/format symbols/lines machine query query/chains query/group result",
+    "base perfdata/format symbols/lines query result",
     "export spans" },
-  { "annotate", "symbols query/group", "functions" },
+  { "annotate", "query/group", "functions" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis symbols pack machine query export "
+    "base perfdata/format perfdata/tracepoint analysis symbols pack machine query "
       .. "stats disasm",
     "functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
-    "base perfdata/format symbols symbols/lines query result compare script sqlite export "
+    "base perfdata/format symbols query result compare script sqlite export "
       .. "disasm annotate describe write scrub inject binding", "" },
   { "host", "base", "" },
 }
@@ -106,10 +106,10 @@ local lua_modules = {
   { "fields", "core errors filter recording", "init items members perf_names" },
   { "measures", "core errors filter", "init sums" },
   { "plan", "core errors measures recording", "init engine trees" },
-  { "table", "core errors filter measures plan recording text",
+  { "table", "core errors filter measures recording text",
     "init description expression interrupted merge output pair_counts result_table "
       .. "row_output saved" },
-  { "group", "core errors filter measures plan recording table",
+  { "group", "core errors measures plan recording table",
     "init aggregate aside profile" },
   { "write", "core errors plan table", "build init rules writer" },
   { "query", "core errors fields filter group measures plan recording table text write",
@@ -119,18 +119,17 @@ local lua_modules = {
     "binaries records run running samples_with_losses unfound" },
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init folded page stacks" },
-  { "waits", "core file", "switches" },
+  { "waits", "", "switches" },
   { "export", "core errors flame group intervals plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
     "estimate init" },
   { "annotate", "core errors file flame group plan text", "html init text written" },
-  { "perflua", "annotate core diff errors export file intervals options query recording table "
+  { "perflua", "annotate core diff errors export file intervals options recording table "
       .. "timing write",
     "init" },
   { "check", "core diff errors file table text", "init words" },
-  { "meta", "api core errors fields filter options perflua recording table text "
-      .. "waits",
+  { "meta", "api core errors fields filter options perflua recording table text",
     "candidates library needs returned starter survey" },
   { "header", "core text", "init" },
   { "script", "core errors", "fields" },
@@ -145,7 +144,7 @@ local lua_modules = {
   { "map", "core errors meta query recording table text", "handlers result run" },
   { "address", "core table text", "init show" },
   { "toolkit",
-    "annotate core diff doctor errors file filter flame group meta options perflua query "
+    "annotate core diff doctor errors file flame group meta options perflua query "
       .. "recording table text write",
     "archive change_graph declared described explained folded_rows folding names recordings "
       .. "samples sides symbols topics unchosen writing" },
@@ -174,7 +173,7 @@ local function indexed(list)
         error(("%s uses %s, which is not above it"):format(name, other), 0)
       end
     end
-    rows[name] = { uses = uses, public = words(row[3]) }
+    rows[name] = { uses = uses, public = words(row[3]), met = {} }
   end
   return rows
 end
@@ -201,6 +200,7 @@ local function complaint(path, name, quoted)
   elseif not rows[other].public[header] then
     return ("%s.h is internal to src/%s"):format(header, other)
   end
+  row.met[other], rows[other].met[header .. ".h"] = true, true
 end
 
 -- The module of "perflua.table.merge", and its file: "table", "merge".
@@ -226,6 +226,7 @@ local function lua_complaint(path, name)
   elseif not lua_rows[other].public[file] then
     return ("%s.lua is internal to %s"):format(file, other)
   end
+  row.met[other], lua_rows[other].met[file .. ".lua"] = true, true
 end
 
 local failed = false
@@ -255,4 +256,26 @@ for _, path in ipairs(arg) do
     check(path, number, line)
   end
 end
+
+local function stale(...)
+  failed = true
+  print(".ci/modules.lua: " .. string.format(...))
+end
+
+-- Rows name nothing that is not so. The program and scripts require an init, too.
+local function check_rows(folder, list, ending)
+  for name, row in pairs(list) do
+    for other in pairs(row.uses) do
+      if not row.met[other] then stale("%s%s does not use %s", folder, name, other) end
+    end
+    for file in pairs(row.public) do
+      if not row.met[file .. ending] and file ~= "init" then
+        stale("no module uses %s%s/%s%s", folder, name, file, ending)
+      end
+    end
+  end
+end
+
+check_rows("src/", rows, ".h")
+check_rows("lua/perflua/", lua_rows, ".lua")
 os.exit(not failed)
