@@ -1,4 +1,5 @@
--- The prompt: reads Lua from a terminal, prints what it gives. Expressions need no `return`.
+-- The prompt: reads Lua from a terminal, prints what it gives, completes words and explains
+-- functions. Expressions need no `return`.
 
 local core = require "perflua.core"
 local quality = require "perflua.cli.quality"

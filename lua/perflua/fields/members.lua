@@ -1,5 +1,5 @@
--- The parts of fields, as "callchain[1].ip" and "event.type" name them: what kind they are, and
--- in which records they can be.
+-- The parts of fields, as "callchain[1].ip", "event.type" and "args.prev_pid" name them: what
+-- kind they are, and in which records they can be.
 
 local core = require "perflua.core"
 local parser = require "perflua.filter.parser"

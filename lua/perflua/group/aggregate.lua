@@ -1,4 +1,4 @@
--- Groups of records by their keys, as the core adds them up.
+-- Groups of records by their keys as the core adds them up, and all records as one group.
 
 local core = require "perflua.core"
 local engine = require "perflua.plan.engine"

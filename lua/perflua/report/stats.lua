@@ -1,4 +1,5 @@
--- The numbers of records that perf report --stats prints: by type, and of samples by event.
+-- What perf report --stats prints, the numbers of records by type and of samples by event; and
+-- -T, the counters of threads.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"

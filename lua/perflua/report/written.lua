@@ -1,5 +1,5 @@
--- Reports as CSV and JSON. Both functions take the result of report.read, the file, its health,
--- the destination and the options.
+-- Reports as CSV, JSON and text. Each function takes the result of report.read, the file, its
+-- health, the destination and the options.
 
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
