@@ -1,5 +1,5 @@
--- What perf report --stats prints, the numbers of records by type and of samples by event; and
--- -T, the counters of threads.
+-- The numbers of records by type, and of samples by event, that perf report --stats prints; and
+-- the counters of threads that -T prints.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"

@@ -35,8 +35,8 @@ struct pd_session {
 	/* they watch the next pass in partitions; NULL: nobody */
 	struct pd_partition_watch *watches;
 	/*
-	 * Offsets where the partitions of the first whole pass end, in their order, and the size
-	 * that was asked of them; NULL: there was no such pass. Later ones need not look for
+	 * Offsets where the partitions of the first whole pass end, in their order, and how
+	 * large they were to be; NULL: there was no such pass. Later ones need not look for
 	 * these positions.
 	 */
 	uint64_t *ends, end_size;

@@ -28,7 +28,7 @@ struct partition_queue {
 	const struct pd_partition_work *work;
 	struct pd_partition_watch *watches; /* NULL: nobody */
 	struct pb_pass *pass;		    /* that the workers belong to */
-	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
+	uint64_t size, all;    /* bytes of a partition, about; bytes of the session */
 	const uint64_t *known; /* ends of an earlier pass; NULL: there was none of this size */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
@@ -238,7 +238,8 @@ static uint64_t find_boundary(struct pd_stream *stream, uint64_t from, uint64_t 
 }
 
 /* Returns where the next partition ends, which begins at `from`. */
-static uint64_t next_end(const struct partition_queue *s, struct pd_stream *stream, uint64_t from)
+static uint64_t next_end(const struct partition_queue *s, struct pd_stream *stream,
+			 uint64_t from)
 {
 	if (s->known)
 		return s->known[s->number];
