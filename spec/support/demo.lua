@@ -44,6 +44,7 @@ local function counters()
       sample_type = { "identifier", "ip", "tid", "time", "cpu", "period", "read" },
       read_format = { "id", "group" }, sample_period = i == 1 and 1000 or 0, ids = { 10 * i } }
   end
+  b:feature("group_desc", { { name = "{anon_group}", leader = 0, members = 2 } })
   b:record("comm", { pid = 7, tid = 7, comm = "sort" }, { time = 1 })
   b:record("comm", { pid = 8, tid = 8, comm = "gzip" }, { time = 1 })
   local cycles, instructions = 0, 0
