@@ -5,11 +5,12 @@ local report_lines = require "spec.support.report_lines"
 local run = require "spec.cli.run"
 
 -- A recording of three events; those of `group` are one. samples: { event, tid, period, ip }.
-local function recording(group, samples)
+local function recording(group, samples, is_chainless)
   local b = builder.new()
   for i, name in ipairs { "cycles", "instructions", "faults" } do
     b:event { name = name, ids = { i },
-      sample_type = { "identifier", "ip", "tid", "time", "period", "callchain" } }
+      sample_type = { "identifier", "ip", "tid", "time", "period",
+        not is_chainless and "callchain" or nil } }
   end
   if group then b:feature("group_desc", { group }) end
   for tid, comm in ipairs { "one", "two", "three" } do
@@ -29,6 +30,7 @@ local SAMPLES <const> = { { 1, 1, 60 }, { 1, 2, 30, 0x400030 }, { 1, 3, 10 }, { 
   { 2, 2, 40 }, { 2, 3, 40, 0x400040 }, { 3, 2, 7 } }
 local path = recording({ name = "{anon_group}", leader = 0, members = 2 }, SAMPLES)
 local named = recording({ name = "misses", leader = 1, members = 2 }, SAMPLES)
+local chainless = recording({ name = "", leader = 0, members = 2 }, SAMPLES, true)
 local ungrouped = recording(nil, SAMPLES)
 
 local function report(...)
@@ -115,6 +117,19 @@ needs.describe("perf", "the groups of perflua report, and those of perf report",
       end
     end)
   end
+
+  it("have one column of Children that are not there", function()
+    for _, option in ipairs { "-F comm,sample,overhead_children", "-s comm,overhead_children",
+    } do
+      for _, children in ipairs { " --no-children", "" } do
+        local options = report_lines.unresolved .. " -g none " .. option .. children
+        for _, recorded in ipairs { path, chainless } do
+          assert.are.same(report_lines.sorted(report_lines.of_perf(recorded, options)),
+            report_lines.sorted(report_lines.of_ours(recorded, options)), options)
+        end
+      end
+    end
+  end)
 
   it("are the same where all events are put together", function()
     for _, option in ipairs { "-s comm", "-n -s comm,sym --no-children" } do

@@ -78,6 +78,10 @@ end
 --- group: string? }? # nil: it is a field
 columns.measure = measure_of
 
+---@param name string
+---@return boolean # whether it is a share of the samples below a row, too
+function columns.is_of_callers(name) return name:find "_children$" ~= nil end
+
 ---@param name string of a measure
 ---@param period string what a sample, or a branch, adds to periods
 ---@return string? # the expression that is added up; nil: samples and periods are enough
@@ -131,13 +135,18 @@ end
 
 local join = columns.join
 
-local function keep(names, holds)
+---@param names string[]
+---@param holds fun(name: string): boolean?
+---@return string[] # those for which it holds
+function columns.keep(names, holds)
   local kept = {}
   for _, name in ipairs(names) do
     if holds(name) then kept[#kept + 1] = name end
   end
   return kept
 end
+
+local keep = columns.keep
 
 -- The shares of perf, in the order of their columns.
 local SHARES <const> = { "overhead_children", "latency_children", "overhead", "latency" }
@@ -215,7 +224,7 @@ end
 ---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
 --- fields that rows are told apart by; nil: the default ones. shown: all columns in their
 --- order, `first` and those that are `named`; nil: `first`, then the keys. is_exact: --fields
---- alone names them.
+--- alone names them. has_all: also those that the report does not have.
 --- order: what rows are sorted by, nil: by their shares.
 --- extra: measures beside samples and periods
 ---@return string? message what is wrong
@@ -230,9 +239,9 @@ function columns.parse(args, form)
   local is_field = function(name) return not measure_of(name) end
   fields = spell_out(fields, form)
   if is_added then sort = join(columns.DEFAULT, sort) end
-  local made = { first = {}, named = {} }
+  local made = { first = {}, named = {}, has_all = args["no-children"] }
   if args.fields and not is_more then
-    made.shown, made.is_exact = join(fields, sort), true
+    made.shown, made.is_exact, made.has_all = join(fields, sort), true, true
     made.named = made.shown
     made.order = join(sort, fields)
     made.keys = keep(made.shown, is_field)

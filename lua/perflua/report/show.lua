@@ -144,6 +144,10 @@ local function add_measure(list, report, name, slots, is_exact)
       column.shown, column.beside = "average", places[rows.named("samples", slot)]
     end
     list[#list + 1] = column
+    if not at then -- once for all events, as perf
+      column.least, column.title = column.least * slots, measure.title
+      return
+    end
   end
 end
 
@@ -162,14 +166,13 @@ local function field_column(report, i, is_ns)
   return column
 end
 
--- Returns the names of the columns that options ask for, without the shares that are first by
--- themselves but that the report does not have.
+-- Returns the names of the columns that options ask for, without shares that the report does
+-- not have, unless it must have those that are named.
 local function names_of(report, asked)
-  local first = {}
-  for _, name in ipairs(asked.first) do
-    if report.places[in_view[name] or name] then first[#first + 1] = name end
-  end
-  return columns.join(first, asked.named)
+  local function is_there(name) return report.places[in_view[name] or name] ~= nil end
+  local function is_shown(name) return is_there(name) or not columns.is_of_callers(name) end
+  return columns.join(columns.keep(asked.first, is_there),
+    asked.has_all and asked.named or columns.keep(asked.named, is_shown))
 end
 
 -- Returns the columns of an event, or of `slots` of them; and whether they are those of others.
