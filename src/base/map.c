@@ -33,7 +33,7 @@ bool pb_map_grow(struct pb_map *map)
 	/* 32 bits of a hash find no more slots than that, and number no more items */
 	if (grown.n_slots > UINT32_MAX / 2)
 		return false;
-	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pb_zeros(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	/*

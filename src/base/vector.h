@@ -32,4 +32,11 @@
 bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each);
 bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each);
 
+/*
+ * Return a new array of `n` items of `each` bytes, which may be many, for free(); the items of
+ * pb_zeros() are zero. NULL: no memory.
+ */
+void *pb_array(size_t n, size_t each);
+void *pb_zeros(size_t n, size_t each);
+
 #endif

@@ -183,7 +183,7 @@ bool pc_join_cells(struct slice_cells *cells)
 		return true;
 	for (size_t i = 0; i < cells->n; i++)
 		digits = list[i].row >= digits ? list[i].row + (size_t)1 : digits;
-	spare = malloc(cells->n * sizeof(*spare));
+	spare = pb_array(cells->n, sizeof(*spare));
 	at = calloc(digits + 1, sizeof(*at));
 	if (spare && at) {
 		sort_cells(spare, list, cells->n, false, at);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "compare_internal.h"
 
 #define FEW_ROWS    1024 /* fewer are not worth a thread */
@@ -302,7 +303,7 @@ static int compare_doubles(const void *a, const void *b)
  */
 static bool leave_out_rows(struct pc_comparison *c, const struct pc_judging *judging)
 {
-	double *least = malloc((pc_size(c) + 1) * sizeof(*least)), limit;
+	double *least = pb_array(pc_size(c) + 1, sizeof(*least)), limit;
 	size_t n = 0, k = 0;
 
 	if (!least)
@@ -326,7 +327,7 @@ static bool leave_out_rows(struct pc_comparison *c, const struct pc_judging *jud
 static bool set_verdicts(struct pc_comparison *c, const struct pc_judging *judging,
 			 size_t *tested)
 {
-	double *p = malloc((pc_size(c) + 1) * sizeof(*p));
+	double *p = pb_array(pc_size(c) + 1, sizeof(*p));
 	size_t n = 0;
 	bool ok = p != NULL && leave_out_rows(c, judging);
 
@@ -414,7 +415,7 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 	c->load = PC_IDLE;
 	free(c->judged);
 	c->n_judged = pc_size(c);
-	c->judged = calloc(pc_size(c) + 1, sizeof(*c->judged));
+	c->judged = pb_zeros(pc_size(c) + 1, sizeof(*c->judged));
 	if (!c->judged)
 		return false;
 	pc_set_values(c);

@@ -1,4 +1,5 @@
 /* The values of rows, by side and run, and by how much they vary by chance. */
+#include "base/vector.h"
 #include "compare_internal.h"
 
 #include <math.h>
@@ -214,7 +215,7 @@ static bool order_by_event(const struct pc_comparison *c, struct by_event *order
 
 size_t *pc_index_cells(const struct slice_cells *cells, size_t n_rows)
 {
-	size_t *starts = calloc(n_rows + 2, sizeof(*starts));
+	size_t *starts = pb_zeros(n_rows + 2, sizeof(*starts));
 
 	for (size_t i = 0; starts && i < cells->n; i++)
 		starts[cells->list[i].row + 1]++;

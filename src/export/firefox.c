@@ -457,7 +457,7 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 	struct pb_string name = { 0 };
 	bool ok;
 
-	w.by_thread = calloc(p->n_entries + 1, sizeof(*w.by_thread));
+	w.by_thread = pb_zeros(p->n_entries + 1, sizeof(*w.by_thread));
 	w.last = pe_thread_times(p);
 	ok = w.by_thread && w.last;
 	if (ok) {

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "perfetto.h"
 #include "profile.h"
@@ -410,7 +411,7 @@ bool pe_write_perfetto(const struct pe_profile *p, const char *title, struct pd_
 	(void)title; /* the format has no room for it */
 	w.failed = !last;
 	for (size_t i = 0; i < 8; i++) {
-		lists[i] = calloc(sizes[i] + 1, sizeof(*lists[i]));
+		lists[i] = pb_zeros(sizes[i] + 1, sizeof(*lists[i]));
 		w.failed |= !lists[i];
 	}
 	w.of_names = lists[0];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 #include "protobuf.h"
@@ -341,7 +342,7 @@ bool pe_write_pprof(const struct pe_profile *p, const char *title, struct pd_pri
 	w->limits = calloc(p->binaries.n + 1, sizeof(*w->limits));
 	w->have_lines = calloc(p->binaries.n + 1, sizeof(*w->have_lines));
 	w->mappings = calloc(p->binaries.n + 1, sizeof(*w->mappings));
-	w->by_stack = calloc(p->n_entries + 1, sizeof(*w->by_stack));
+	w->by_stack = pb_zeros(p->n_entries + 1, sizeof(*w->by_stack));
 	w->failed = !w->limits || !w->have_lines || !w->mappings || !w->by_stack;
 	if (!w->failed)
 		put_profile(w);

@@ -206,11 +206,11 @@ static int compare_threads(const void *left, const void *right, void *arg)
 static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t size,
 			    int (*compare)(const void *, const void *, void *))
 {
-	uint32_t *order = malloc((n + 1) * sizeof(*order)), *moved = NULL;
-	char *old = malloc(n * size + 1);
+	uint32_t *order = pb_array(n + 1, sizeof(*order)), *moved = NULL;
+	char *old = pb_array(n, size);
 
 	if (order && old)
-		moved = malloc((n + 1) * sizeof(*moved));
+		moved = pb_array(n + 1, sizeof(*moved));
 	if (moved && n) {
 		for (uint32_t i = 0; i < n; i++)
 			order[i] = i;
@@ -305,7 +305,7 @@ static bool number_names(struct pe_profile *p)
 static bool make_entries(struct pe_profile *p)
 {
 	p->n_entries = pq_groups_size(p->groups);
-	p->entries = malloc((p->n_entries + 1) * sizeof(*p->entries));
+	p->entries = pb_array(p->n_entries + 1, sizeof(*p->entries));
 	if (!p->entries)
 		return false;
 	/* the last group first, so that groups go while entries come */
@@ -333,7 +333,7 @@ static bool sort_chains(struct pe_profile *p)
 {
 	size_t n = p->chains ? pq_chains_size(p->chains) : 0;
 
-	p->chain_numbers = malloc((n + 1) * sizeof(*p->chain_numbers));
+	p->chain_numbers = pb_array(n + 1, sizeof(*p->chain_numbers));
 	return p->chain_numbers &&
 	       (!n || pq_chains_sort(pq_groups_chains(p->groups), p->chain_numbers));
 }

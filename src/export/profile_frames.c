@@ -149,7 +149,7 @@ bool pe_frames_resolve(struct pe_profile *p)
 {
 	uint32_t n = p->chains ? pq_chains_n_frames(p->chains) : 0;
 
-	p->resolved = calloc((size_t)n + 1, sizeof(*p->resolved));
+	p->resolved = pb_zeros((size_t)n + 1, sizeof(*p->resolved));
 	if (!p->resolved)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -200,7 +200,7 @@ bool pe_frames_fill(struct pe_profile *p)
 	struct binary_memo memos[BINARY_MEMOS] = { 0 };
 	bool ok;
 
-	p->frames = calloc((size_t)n + 1, sizeof(*p->frames));
+	p->frames = pb_zeros((size_t)n + 1, sizeof(*p->frames));
 	ok = p->frames != NULL;
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct pq_frame chain_frame = pq_chains_frame(p->chains, i);
@@ -299,14 +299,14 @@ bool pe_stacks_fill(struct pe_profile *p)
 	uint32_t *last;
 	bool ok = add_unknown(p);
 
-	p->rows_at = calloc(p->n_frames + 1, sizeof(*p->rows_at));
-	last = malloc((p->calls.nodes.n + 1) * sizeof(*last));
+	p->rows_at = pb_zeros(p->n_frames + 1, sizeof(*p->rows_at));
+	last = pb_array(p->calls.nodes.n + 1, sizeof(*last));
 	ok = ok && p->rows_at && last;
 	for (uint32_t i = 0; ok && i < p->n_frames; i++)
 		p->rows_at[i + 1] = p->rows_at[i] + p->frames[i].n_lines;
 	for (uint32_t i = 0; ok && i < p->calls.nodes.n; i++)
 		n += p->frames[pq_call_node_at(&p->calls, i)->frame].n_lines;
-	p->stacks = ok && n < PE_NONE ? malloc((n + 1) * sizeof(*p->stacks)) : NULL;
+	p->stacks = ok && n < PE_NONE ? pb_array(n + 1, sizeof(*p->stacks)) : NULL;
 	if (p->stacks) {
 		make_stacks(p, last);
 		for (size_t i = 0; i <= count_chains(p); i++)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/radix.h"
+#include "base/vector.h"
 #include "profile.h"
 
 /*
@@ -64,11 +65,11 @@ static void place_times(const struct pe_profile *p, const struct pq_time *times,
 
 bool pe_times_fill(struct pe_profile *p)
 {
-	size_t n, n_groups = p->n_entries, *starts = calloc(n_groups + 1, sizeof(*starts));
+	size_t n, n_groups = p->n_entries, *starts = pb_zeros(n_groups + 1, sizeof(*starts));
 	const struct pq_time *times = pq_groups_times(p->groups, &n);
-	uint32_t *by = malloc((n_groups + 1) * sizeof(*by));
-	uint32_t *run_of = malloc((n_groups + 1) * sizeof(*run_of));
-	struct pe_entry *entries = malloc((n + 1) * sizeof(*entries));
+	uint32_t *by = pb_array(n_groups + 1, sizeof(*by));
+	uint32_t *run_of = pb_array(n_groups + 1, sizeof(*run_of));
+	struct pe_entry *entries = pb_array(n + 1, sizeof(*entries));
 	bool ok = starts && by && run_of && entries;
 
 	if (ok) {
@@ -198,7 +199,7 @@ static int compare_by_run(const void *left, const void *right, void *arg)
  */
 static bool sort_by_time(const struct pe_profile *p, uint32_t *by, size_t n)
 {
-	uint64_t *times = malloc(2 * n * sizeof(*times));
+	uint64_t *times = pb_array(2 * n, sizeof(*times));
 	uint32_t first = *by;
 	bool sorted;
 
@@ -306,7 +307,7 @@ static void move_entries(struct pe_entry *entries, uint32_t from, uint32_t *by, 
 static void sort_entries(struct pe_profile *p, size_t from, size_t n)
 {
 	struct pe_entry *entries = &p->entries[from];
-	uint32_t *by = malloc(n * sizeof(*by));
+	uint32_t *by = pb_array(n, sizeof(*by));
 	size_t next = n;
 
 	for (size_t i = 0; by && i < n; i++)

@@ -319,7 +319,7 @@ static bool begin(struct speedscope *w)
 		w->order = pe_stack_order_create(p);
 		return w->is_joined && w->order;
 	}
-	w->by_time = malloc((p->n_entries + 1) * sizeof(*w->by_time));
+	w->by_time = pb_array(p->n_entries + 1, sizeof(*w->by_time));
 	if (!w->is_joined || !w->by_time)
 		return false;
 	pe_sort_entries(p, PE_BY_EVENT, w->by_time);

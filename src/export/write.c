@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gzip.h"
+#include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
@@ -118,7 +119,7 @@ static uint64_t estimate_step(const struct pe_profile *p, uint64_t width, double
 
 	if (p->n_entries < BLOCK * BLOCKS_OF)
 		return width;
-	part.entries = malloc((p->n_entries / BLOCKS_OF + BLOCK) * sizeof(*part.entries));
+	part.entries = pb_array(p->n_entries / BLOCKS_OF + BLOCK, sizeof(*part.entries));
 	if (!part.entries)
 		return width;
 	for (size_t at = 0; at < p->n_entries; at += BLOCK * BLOCKS_OF) {

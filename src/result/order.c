@@ -345,8 +345,8 @@ static void sort_by_levels(struct pr_sorter *s, size_t at, size_t from, size_t t
 
 static bool sort_all(struct pr_sorter *s, uint32_t *rows, size_t n)
 {
-	s->items = malloc((n + 1) * sizeof(*s->items));
-	s->spare = malloc((n + 1) * sizeof(*s->spare));
+	s->items = pb_array(n + 1, sizeof(*s->items));
+	s->spare = pb_array(n + 1, sizeof(*s->spare));
 	s->n = n;
 	if (s->items && s->spare) {
 		for (size_t i = 0; i < n; i++)

@@ -240,10 +240,10 @@ static bool take_stacks(struct growth *g, size_t row)
 
 	for (uint32_t i = stacks->of_row[row]; i; i = stacks->list[i - 1].next)
 		n++;
-	g->stacks = malloc(n * sizeof(*g->stacks));
-	g->sorted = malloc(n * sizeof(*g->sorted));
-	g->words = malloc(n * sizeof(*g->words));
-	g->spare = malloc(n * sizeof(*g->spare));
+	g->stacks = pb_array(n, sizeof(*g->stacks));
+	g->sorted = pb_array(n, sizeof(*g->sorted));
+	g->words = pb_array(n, sizeof(*g->words));
+	g->spare = pb_array(n, sizeof(*g->spare));
 	if (!g->stacks || !g->sorted || !g->words || !g->spare)
 		return false;
 	for (uint32_t i = stacks->of_row[row]; i; i = stacks->list[i - 1].next)

@@ -1,3 +1,4 @@
+#include "base/vector.h"
 #include "view.h"
 
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static bool choose_rows(struct pr_view *view)
 {
 	size_t n = pr_size(view->lines.result);
 
-	view->rows = malloc((n + 1) * sizeof(*view->rows));
+	view->rows = pb_array(n + 1, sizeof(*view->rows));
 	if (!view->rows)
 		return false;
 	for (size_t g = 0; g < n; g++) {

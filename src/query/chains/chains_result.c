@@ -222,7 +222,7 @@ static int compare_firsts(const void *left, const void *right, void *arg)
  */
 static bool sort_firsts(const struct pq_chains *c, uint32_t *by)
 {
-	uint64_t *keys = malloc((2 * c->n + 1) * sizeof(*keys)), offsets = 1, streams = 0;
+	uint64_t *keys = pb_array(2 * c->n + 1, sizeof(*keys)), offsets = 1, streams = 0;
 	unsigned shift;
 	bool sorted;
 
@@ -246,8 +246,8 @@ static bool sort_firsts(const struct pq_chains *c, uint32_t *by)
 /* Puts the chains in order, and sets numbers[] as pq_chains_sort() does. */
 static bool sort_list(struct pq_chains *c, uint32_t *numbers)
 {
-	uint32_t *by = malloc((c->n + 1) * sizeof(*by));
-	struct pq_chain *sorted = malloc((c->n + 1) * sizeof(*sorted));
+	uint32_t *by = pb_array(c->n + 1, sizeof(*by));
+	struct pq_chain *sorted = pb_array(c->n + 1, sizeof(*sorted));
 
 	if (!by || !sorted) {
 		free(by);
@@ -277,7 +277,7 @@ static bool sort_list(struct pq_chains *c, uint32_t *numbers)
 static bool sort_frames(struct pq_chains *c)
 {
 	uint32_t *numbers = calloc(c->n_frames + 1, sizeof(*numbers)), n = 0; /* from 1 on */
-	struct pq_kept_frame *sorted = malloc((c->n_frames + 1) * sizeof(*sorted));
+	struct pq_kept_frame *sorted = pb_array(c->n_frames + 1, sizeof(*sorted));
 	bool ok = numbers && sorted;
 
 	for (size_t i = 0; ok && i < c->n; i++) {
@@ -347,7 +347,7 @@ bool pq_call_nodes_init(struct pq_call_nodes *nodes, const struct pq_chains *cha
 	bool ok;
 
 	pb_set_init(&nodes->nodes, sizeof(struct pq_call_node));
-	nodes->ends = malloc((n_chains + 1) * sizeof(*nodes->ends));
+	nodes->ends = pb_array(n_chains + 1, sizeof(*nodes->ends));
 	ok = f && nodes->ends;
 	if (ok)
 		f->of = nodes;

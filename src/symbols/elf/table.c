@@ -63,7 +63,7 @@ static bool sort_symbols(struct ps_table *table)
 	}
 	if (sorted)
 		return true;
-	other = malloc(table->n * sizeof(*other));
+	other = pb_array(table->n, sizeof(*other));
 	if (!other)
 		return false;
 	for (unsigned shift = 0; shift < 64 && (high - low) >> shift; shift += DIGIT_BITS) {
@@ -224,8 +224,8 @@ static bool make_spans(struct ps_table *table)
 	uint32_t *stack = malloc((n + 1) * sizeof(*stack));
 
 	/* each symbol begins once, and is returned to at most once for each that ends in it */
-	table->starts = malloc((2 * n + 1) * sizeof(*table->starts));
-	table->owners = malloc((2 * n + 1) * sizeof(*table->owners));
+	table->starts = pb_array(2 * n + 1, sizeof(*table->starts));
+	table->owners = pb_array(2 * n + 1, sizeof(*table->owners));
 	if (!table->starts || !table->owners || !stack) {
 		free(stack);
 		return false;
@@ -251,7 +251,7 @@ static bool make_address_buckets(struct ps_table *table)
 	while (range >> table->shift > table->n_spans)
 		table->shift++;
 	table->n_buckets = (size_t)(range >> table->shift) + 1;
-	table->buckets = malloc((table->n_buckets + 1) * sizeof(*table->buckets));
+	table->buckets = pb_array(table->n_buckets + 1, sizeof(*table->buckets));
 	if (!table->buckets)
 		return false;
 	for (size_t i = 0; i < table->n_buckets; i++) {
