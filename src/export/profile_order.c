@@ -30,61 +30,69 @@ static void number_runs(const struct pe_profile *p, uint32_t *by, uint32_t *run_
 	}
 }
 
-/* Sets starts[run] to the number of times in the runs before it, of n_runs. */
-static void find_starts(const struct pq_time *times, size_t n, const uint32_t *run_of,
-			size_t *starts, size_t n_runs)
+/* Sets ends[run] to the number of times in all runs up to it, of n_runs. */
+static void find_ends(const struct pe_profile *p, const uint32_t *run_of, size_t *ends,
+		      size_t n_runs)
 {
-	size_t before = 0;
+	size_t n, before = 0;
+	const struct pq_time *times = pq_groups_times(p->groups, &n);
 
 	for (size_t i = 0; i < n; i++)
-		starts[run_of[times[i].group]]++;
-	for (size_t run = 0; run < n_runs; run++) {
-		size_t size = starts[run];
-
-		starts[run] = before;
-		before += size;
-	}
+		ends[run_of[times[i].group]]++;
+	for (size_t run = 0; run < n_runs; run++)
+		before = ends[run] += before;
 }
 
+#define DROPPED_AT_ONCE ((size_t)1 << 14) /* times */
+
 /*
- * Fills entries[n], those of a run after one another, in the order of the records. Each start
- * becomes the end of its run.
+ * Fills entries[n], those of a run after one another, in the order of the records. The last
+ * times come first and are freed, so that they go while entries come. Each end becomes the
+ * start of its run.
  */
-static void place_times(const struct pe_profile *p, const struct pq_time *times, size_t n,
-			const uint32_t *run_of, size_t *starts, struct pe_entry *entries)
+static void place_times(const struct pe_profile *p, const uint32_t *run_of, size_t *ends,
+			struct pe_entry *entries)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct pe_entry *entry = &entries[starts[run_of[times[i].group]]++];
+	size_t n;
+	const struct pq_time *times = pq_groups_times(p->groups, &n);
+
+	for (size_t i = n; i-- > 0;) {
+		struct pe_entry *entry = &entries[--ends[run_of[times[i].group]]];
 
 		*entry = p->entries[times[i].group];
 		entry->time = times[i].time;
 		entry->count = 1;
 		entry->weight = p->asked->sums ? times[i].weight : 1;
+		if (i % DROPPED_AT_ONCE == 0) {
+			pq_groups_drop_times(p->groups, i);
+			times = pq_groups_times(p->groups, &n);
+		}
 	}
 }
 
 bool pe_times_fill(struct pe_profile *p)
 {
-	size_t n, n_groups = p->n_entries, *starts = pb_zeros(n_groups + 1, sizeof(*starts));
-	const struct pq_time *times = pq_groups_times(p->groups, &n);
+	size_t n, n_groups = p->n_entries, *ends = pb_zeros(n_groups + 1, sizeof(*ends));
 	uint32_t *by = pb_array(n_groups + 1, sizeof(*by));
 	uint32_t *run_of = pb_array(n_groups + 1, sizeof(*run_of));
-	struct pe_entry *entries = pb_array(n + 1, sizeof(*entries));
-	bool ok = starts && by && run_of && entries;
+	struct pe_entry *entries;
+	bool ok;
 
+	pq_groups_times(p->groups, &n);
+	entries = pb_array(n + 1, sizeof(*entries));
+	ok = ends && by && run_of && entries;
 	if (ok) {
 		number_runs(p, by, run_of);
-		find_starts(times, n, run_of, starts, n_groups);
-		place_times(p, times, n, run_of, starts, entries);
+		find_ends(p, run_of, ends, n_groups);
+		place_times(p, run_of, ends, entries);
 		free(p->entries);
 		p->entries = entries;
 		p->n_entries = n;
-		pq_groups_forget_times(p->groups);
 		pe_sort_neighbours(p, false);
 	} else {
 		free(entries);
 	}
-	free(starts);
+	free(ends);
 	free(by);
 	free(run_of);
 	return ok;

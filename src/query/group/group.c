@@ -226,7 +226,7 @@ void pq_groups_destroy(struct pq_groups *groups)
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);
 	pq_groups_destroy(groups->whole);
-	pq_groups_forget_times(groups);
+	pq_groups_drop_times(groups, 0);
 	pq_table_deinit(&groups->table);
 	pq_texts_deinit(&groups->texts);
 	free(groups->measured);
@@ -363,11 +363,16 @@ void pq_groups_drop(struct pq_groups *groups, size_t n)
 	pq_table_drop(&groups->table, n);
 }
 
-void pq_groups_forget_times(struct pq_groups *groups)
+void pq_groups_drop_times(struct pq_groups *groups, size_t n)
 {
-	free(groups->times);
-	groups->times = NULL;
-	groups->n_times = groups->times_room = 0;
+	struct pq_time *kept = NULL;
+
+	if (n)
+		kept = reallocarray(groups->times, n, sizeof(*kept));
+	else
+		free(groups->times);
+	groups->times = n && !kept ? groups->times : kept;
+	groups->n_times = groups->times_room = n;
 }
 
 static const struct pq_measure_row *const rows[] = {

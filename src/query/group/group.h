@@ -279,7 +279,8 @@ static inline void pq_show_state(const struct pq_measure_row *row, const struct 
  */
 const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n);
 
-void pq_groups_forget_times(struct pq_groups *groups); /* frees them */
+/* Frees all of these records but the first `n`: those that are left may move. */
+void pq_groups_drop_times(struct pq_groups *groups, size_t n);
 
 /* Frees all groups but the first `n` of a sealed table; their chains and texts stay. */
 void pq_groups_drop(struct pq_groups *groups, size_t n);

@@ -146,7 +146,7 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	from->n_aside = 0;
 	if (ok && groups->whole)
 		ok = pq_groups_merge(groups->whole, from->whole, progress);
-	pq_groups_forget_times(from);
+	pq_groups_drop_times(from, 0);
 	pq_groups_deinit_states(from, 0);
 	pq_table_deinit(&from->table);
 	pq_texts_deinit(&from->texts);
