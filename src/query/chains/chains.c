@@ -1,11 +1,10 @@
+/* Sets of call chains: made, freed; raw chains that were met; chains by frames; names alone. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
 #include "chains_internal.h"
-
-/* Finds the chain of a raw chain that was met before. */
 
 /* Makes random keys. Returns false if there are no random numbers. */
 static bool make_hash_keys(struct pq_hash_keys *keys)
@@ -23,6 +22,10 @@ static bool make_hash_keys(struct pq_hash_keys *keys)
 	keys->factors[1] |= 1;
 	return true;
 }
+
+/* Numbers of lines of raw chains, as powers of two: at most 16 MB. */
+#define RAW_BITS_MIN 8
+#define RAW_BITS_MAX 18
 
 static struct pq_raw_line *line_of(const struct pq_raw *raw, const struct pq_hash *hash)
 {
@@ -58,7 +61,7 @@ static void store_raw(struct pq_raw *raw, const struct pq_hash *hash, uint32_t c
 /* Doubles the number of lines. Without memory the number stays as it is. */
 static void widen_raw(struct pq_raw *raw)
 {
-	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : PQ_RAW_BITS_MIN };
+	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : RAW_BITS_MIN };
 	size_t n = (size_t)1 << wide.bits;
 
 	wide.lines = aligned_alloc(n * sizeof(*wide.lines) >= HUGE ? HUGE : 64,
@@ -76,7 +79,7 @@ static void widen_raw(struct pq_raw *raw)
 				store_raw(&wide, &raw->lines[l].hash[i],
 					  raw->lines[l].chain[i]);
 	free(raw->lines);
-	wide.full = wide.bits == PQ_RAW_BITS_MAX;
+	wide.full = wide.bits == RAW_BITS_MAX;
 	*raw = wide;
 }
 
@@ -221,11 +224,11 @@ const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 	return frame.symbol ? frame.symbol : value->function;
 }
 
-/* Names of functions at addresses of a record, which are looked up one by one. */
+#define NAME_SETS 8192 /* a power of two */
 
 static bool make_names(struct pq_chains *c)
 {
-	size_t size = PQ_NAME_SETS * sizeof(*c->names);
+	size_t size = NAME_SETS * sizeof(*c->names);
 
 	c->names = aligned_alloc(64, size);
 	if (c->names)
@@ -250,7 +253,7 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 
 	if (!c->names && !make_names(c))
 		return false;
-	seen = c->names[hash >> 40 & (PQ_NAME_SETS - 1)];
+	seen = c->names[hash >> 40 & (NAME_SETS - 1)];
 	if (looked->known && is_seen(&seen[0], at->ip, tag)) {
 		*name = (struct pd_text){ seen[0].name, seen[0].size };
 		return true;
@@ -276,64 +279,4 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 						 true };
 	}
 	return true;
-}
-
-/*
- * Which frames call chains of reports have, where they begin, and which functions were inlined
- * in them.
- */
-
-size_t pq_drop_unnamed(struct pq_chains *c, const struct pq_looked *looked, uint32_t *numbers,
-		       size_t n, size_t kept)
-{
-	const struct ps_chain_options *options = pm_named_callers(looked->resolver);
-	/* where chains are of branches, they were cut when these were read */
-	size_t max = options && !options->branches ? options->max_frames : 0;
-
-	if (!options)
-		return n;
-	for (size_t i = kept; i < n; i++)
-		if (pq_counts_frame(i, n, max, !options->from_caller) &&
-		    pq_code_at(c, numbers[i])->symbol)
-			numbers[kept++] = numbers[i];
-	return kept;
-}
-
-size_t pq_find_root(struct pq_chains *c, const struct pq_looked *looked,
-		    const uint32_t *numbers, size_t n)
-{
-	if (pm_has_roots(looked->resolver))
-		while (n-- > 1)
-			if (pm_is_root(looked->resolver, pq_code_at(c, numbers[n])->symbol))
-				return n;
-	return 0;
-}
-
-size_t pq_add_inlined(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at,
-		      uint32_t *numbers, size_t room)
-{
-	const struct ps_symbol *symbols[PM_MAX_FRAMES];
-	const struct pm_map *map;
-	size_t n;
-
-	looked->context.mode = (enum pd_cpumode)at->mode;
-	map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context, at->ip);
-	n = pm_inlined_at(map, at->ip, symbols, room);
-	for (size_t i = 0; i < n; i++) {
-		struct pq_frame frame = {
-			.dso = map->dso,
-			.symbol = symbols[i],
-			.mode = (uint8_t)at->mode,
-			.kind = PQ_CHAIN_CALLERS,
-			.text = PQ_NO_TEXT,
-		};
-
-		if (looked->kind == PQ_CHAIN_EXACT) {
-			frame.address = pm_map_address(map, at->ip);
-			numbers[i] = pq_frame_of_exact(c, looked, &frame, at);
-		} else {
-			numbers[i] = pq_frame_of_value(c, &frame, NULL);
-		}
-	}
-	return n;
 }

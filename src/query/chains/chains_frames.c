@@ -443,6 +443,39 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	return number;
 }
 
+/*
+ * Adds the functions that were inlined at an address, as frames, to numbers[room]. Returns
+ * their number.
+ */
+static size_t add_inlined(struct pq_chains *c, struct pq_looked *looked,
+			  const struct pd_frame *at, uint32_t *numbers, size_t room)
+{
+	const struct ps_symbol *symbols[PM_MAX_FRAMES];
+	const struct pm_map *map;
+	size_t n;
+
+	looked->context.mode = (enum pd_cpumode)at->mode;
+	map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context, at->ip);
+	n = pm_inlined_at(map, at->ip, symbols, room);
+	for (size_t i = 0; i < n; i++) {
+		struct pq_frame frame = {
+			.dso = map->dso,
+			.symbol = symbols[i],
+			.mode = (uint8_t)at->mode,
+			.kind = PQ_CHAIN_CALLERS,
+			.text = PQ_NO_TEXT,
+		};
+
+		if (looked->kind == PQ_CHAIN_EXACT) {
+			frame.address = pm_map_address(map, at->ip);
+			numbers[i] = pq_frame_of_exact(c, looked, &frame, at);
+		} else {
+			numbers[i] = pq_frame_of_value(c, &frame, NULL);
+		}
+	}
+	return n;
+}
+
 size_t pq_frames_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at,
 		    uint32_t *numbers, size_t room)
 {
@@ -454,7 +487,7 @@ size_t pq_frames_at(struct pq_chains *c, struct pq_looked *looked, const struct 
 		numbers[0] = seen->number - 1;
 		return 1;
 	}
-	n = pq_add_inlined(c, looked, at, numbers, room - 1);
+	n = add_inlined(c, looked, at, numbers, room - 1);
 	numbers[n] = pq_frame_at(c, looked, at);
 	if (!n && room > 1 && is_seen(looked, seen, at->ip, tag))
 		seen->is_alone = true;

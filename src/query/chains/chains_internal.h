@@ -128,9 +128,6 @@ struct pq_raw_line {
 	uint32_t next;	   /* index of the one that is replaced next */
 };
 
-#define PQ_RAW_BITS_MIN 8
-#define PQ_RAW_BITS_MAX 18 /* number of lines as a power of two: 16 MB */
-
 /*
  * A cache of chains by their raw form. It is bounded, forgets, and compares hashes only.
  * Without it the bench's line "query: period by comm and stack" takes 6 % more instructions on
@@ -150,16 +147,13 @@ struct pq_chain {
 	uint8_t kind;
 };
 
-/* The name of the function at an address, for as long as what is mapped there stays. */
+/* The name of the function at an address, while the mappings are those of `tag`. */
 struct pq_seen_name {
 	uint64_t ip, tag;
 	const char *name; /* NULL: it is not known */
 	uint32_t size;
 	bool is_filled;
 };
-
-/* Names met last, two in a cache line: the first is the one that was asked for last. */
-#define PQ_NAME_SETS 8192 /* a power of two */
 
 /* A chain that is being looked up. */
 struct pq_looked {
@@ -229,11 +223,15 @@ struct pq_chains {
 	size_t limit;	   /* the largest n; SIZE_MAX: none */
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames;	 /* numbers of chains in the list */
-	struct pb_string text;		 /* the result of pq_chains_text() */
-	uint32_t own;			 /* the result of pq_chains_own() */
-	struct pq_looked entered;	 /* the record of pq_chains_enter() */
-	struct pq_seen_name (*names)[2]; /* [PQ_NAME_SETS]; NULL: not needed yet */
+	struct pb_map by_frames;  /* numbers of chains in the list */
+	struct pb_string text;	  /* the result of pq_chains_text() */
+	uint32_t own;		  /* the result of pq_chains_own() */
+	struct pq_looked entered; /* the record of pq_chains_enter() */
+	/*
+	 * Names met last, in sets of two, a cache line each: the first is the one that was asked
+	 * for last; NULL: not needed yet
+	 */
+	struct pq_seen_name (*names)[2];
 };
 
 /* Returns true if chains of a kind are the binary at ip. */
@@ -267,33 +265,11 @@ uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
 
 /*
- * Leaves out the callers without a function of a chain of `n` frames where a report shows none
- * (perf report --hide-unresolved), and those that --max-stack leaves out, which counts the
- * frames without a function, too. The first `kept` frames stay. Returns how many are left.
- */
-size_t pq_drop_unnamed(struct pq_chains *chains, const struct pq_looked *looked,
-		       uint32_t *numbers, size_t n, size_t kept);
-
-/*
- * Returns the frame farthest from the callee that call chains begin with: perf report
- * --ignore-callees; 0: the callee.
- */
-size_t pq_find_root(struct pq_chains *chains, const struct pq_looked *looked,
-		    const uint32_t *numbers, size_t n);
-
-/*
  * Writes the numbers of the functions that were inlined at an address, as frames, and that of
  * its frame to numbers[room], which has room for one. Returns how many they are.
  */
 size_t pq_frames_at(struct pq_chains *chains, struct pq_looked *looked,
 		    const struct pd_frame *at, uint32_t *numbers, size_t room);
-
-/*
- * Adds the functions that were inlined at an address, as frames, to numbers[room]. Returns
- * their number.
- */
-size_t pq_add_inlined(struct pq_chains *chains, struct pq_looked *looked,
-		      const struct pd_frame *at, uint32_t *numbers, size_t room);
 
 /* Returns true if the record at `a` comes before that at `b` in the recordings. */
 static inline bool pq_is_earlier(const struct pq_origin *a, const struct pq_origin *b)

@@ -163,6 +163,41 @@ static bool has_inlined(enum ps_inlined inlined, const struct pd_frame *frame)
 }
 
 /*
+ * Leaves out the callers without a function of a chain of `n` frames where a report shows none
+ * (perf report --hide-unresolved), and those that --max-stack leaves out, which counts the
+ * frames without a function, too. The first `kept` frames stay. Returns how many are left.
+ */
+static size_t drop_unnamed(struct pq_chains *c, const struct pq_looked *looked,
+			   uint32_t *numbers, size_t n, size_t kept)
+{
+	const struct ps_chain_options *options = pm_named_callers(looked->resolver);
+	/* where chains are of branches, they were cut when these were read */
+	size_t max = options && !options->branches ? options->max_frames : 0;
+
+	if (!options)
+		return n;
+	for (size_t i = kept; i < n; i++)
+		if (pq_counts_frame(i, n, max, !options->from_caller) &&
+		    pq_code_at(c, numbers[i])->symbol)
+			numbers[kept++] = numbers[i];
+	return kept;
+}
+
+/*
+ * Returns the frame farthest from the callee that call chains begin with: perf report
+ * --ignore-callees; 0: the callee.
+ */
+static size_t find_root(struct pq_chains *c, const struct pq_looked *looked,
+			const uint32_t *numbers, size_t n)
+{
+	if (pm_has_roots(looked->resolver))
+		while (n-- > 1)
+			if (pm_is_root(looked->resolver, pq_code_at(c, numbers[n])->symbol))
+				return n;
+	return 0;
+}
+
+/*
  * Returns the number of the chain of a record's frames with the functions inlined there, and
  * the frame of ip at the end.
  */
@@ -202,9 +237,9 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;
-	n = pq_drop_unnamed(c, looked, numbers, n - 1, 0);
+	n = drop_unnamed(c, looked, numbers, n - 1, 0);
 	numbers[n++] = own;
-	from = pq_find_root(c, looked, numbers, n - 1);
+	from = find_root(c, looked, numbers, n - 1);
 	if (from)
 		numbers[n - 1] = numbers[from];
 	return pq_chain_intern(c, looked->kind, numbers + from, n - from, &first);
@@ -239,8 +274,8 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
 	if (looked->kind == PQ_CHAIN_CALLERS) {
-		n = pq_drop_unnamed(c, looked, numbers, n, 1);
-		from = pq_find_root(c, looked, numbers, n);
+		n = drop_unnamed(c, looked, numbers, n, 1);
+		from = find_root(c, looked, numbers, n);
 	}
 	first = pq_origin_of(rec);
 	return pq_chain_intern(c, looked->kind, numbers + from, n - from, &first);
