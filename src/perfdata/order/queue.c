@@ -1,4 +1,4 @@
-#include "time_order.h"
+#include "queue.h"
 
 #include <stdlib.h>
 #include <string.h>
