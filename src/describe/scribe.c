@@ -61,7 +61,8 @@ const struct pd_shape *pw_scribe_shape(const struct pw_scribe *s, uint32_t event
 	return s->n_events ? NULL : &s->bare;
 }
 
-const struct pd_record_desc *pw_find_statement(struct pw_scribe *s, const char *name)
+/* Returns whether a record type has a statement of its own, and its description. */
+static const struct pd_record_desc *find_statement(struct pw_scribe *s, const char *name)
 {
 	const struct pd_record_desc *desc = s->last;
 
@@ -106,7 +107,7 @@ static void choose_event(struct pw_scribe *s, const struct pd_record_desc *desc)
 
 bool pw_scribe_encode(struct pw_scribe *s, const char *name, struct pd_node *root)
 {
-	const struct pd_record_desc *desc = pw_find_statement(s, name);
+	const struct pd_record_desc *desc = find_statement(s, name);
 	struct pd_coder *c = &s->coder;
 
 	pd_coder_encode(c, root, s->bare.swap);

@@ -36,9 +36,6 @@ void pw_scribe_take_feature(struct pw_scribe *s, uint64_t bit, const uint8_t *by
 /* Returns the shape of an event by its number, from 0 on; of no event if there are none. */
 const struct pd_shape *pw_scribe_shape(const struct pw_scribe *s, uint32_t event);
 
-/* Returns whether a record type has a statement of its own, and its description. */
-const struct pd_record_desc *pw_find_statement(struct pw_scribe *s, const char *name);
-
 /* Returns whether records of a type differ from event to event. */
 bool pw_has_event(const struct pd_record_desc *desc);
 

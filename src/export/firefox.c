@@ -10,10 +10,22 @@
 #include "base/string_builder.h"
 #include "base/vector.h"
 
-/*
- * The rows of a profile of the Firefox Profiler: one for each thread and event, and which of
- * them are seen at first.
- */
+/* The samples of a thread and event: a thread of the format. */
+struct firefox_row {
+	size_t from, to;	 /* entries by_thread[from … to - 1] */
+	size_t all_from, all_to; /* those of the thread's rows together */
+	uint32_t thread, event;
+	uint32_t leader; /* thread that its process is named after */
+	bool is_leading; /* of the thread's rows the one of the main event, else the first */
+	bool is_main;	 /* of its process's rows the one that stands for the process */
+	uint64_t weight;
+};
+
+/* Returns the entry with place `i` among those by thread. */
+static const struct pe_entry *get_entry(const struct firefox *w, size_t i)
+{
+	return &w->profile->entries[w->by_thread[i]];
+}
 
 /*
  * Returns the thread that a process is named after: its main thread under its last name, or
@@ -44,7 +56,7 @@ static uint32_t find_leader(const struct firefox *w, uint32_t number)
 /* Sets *row to that whose entries begin at `at`. */
 static void fill_row(const struct firefox *w, size_t at, struct firefox_row *row)
 {
-	const struct pe_entry *first = pe_firefox_entry(w, at);
+	const struct pe_entry *first = get_entry(w, at);
 
 	*row = (struct firefox_row){
 		.from = at,
@@ -54,7 +66,7 @@ static void fill_row(const struct firefox *w, size_t at, struct firefox_row *row
 		.leader = find_leader(w, first->thread),
 	};
 	for (; row->to < w->profile->n_entries; row->to++) {
-		const struct pe_entry *entry = pe_firefox_entry(w, row->to);
+		const struct pe_entry *entry = get_entry(w, row->to);
 
 		if (entry->thread != first->thread || entry->event != first->event)
 			break;
@@ -79,7 +91,8 @@ static void mark_rows(const struct firefox *w, struct firefox_row *rows, size_t 
 	rows[leading].is_main = thread->pid == thread->tid && rows->leader == rows->thread;
 }
 
-bool pe_firefox_rows(struct firefox *w)
+/* Finds the rows. Returns false without memory. */
+static bool find_rows(struct firefox *w)
 {
 	size_t room = 0, first = 0;
 
@@ -97,7 +110,10 @@ bool pe_firefox_rows(struct firefox *w)
 	return true;
 }
 
-size_t pe_firefox_shown(const struct firefox *w, size_t *shown)
+#define MOST_SHOWN 15 /* rows that are seen at first; there may be thousands */
+
+/* Fills shown[MOST_SHOWN] with the rows to see at first. Returns how many they are. */
+static size_t list_shown(const struct firefox *w, size_t *shown)
 {
 	uint32_t event = pe_main_event(w->profile);
 	size_t n = 0;
@@ -110,9 +126,9 @@ size_t pe_firefox_shown(const struct firefox *w, size_t *shown)
 		/* heaviest first */
 		while (at && w->rows[shown[at - 1]].weight < w->rows[i].weight)
 			at--;
-		if (at == PE_FIREFOX_SHOWN)
+		if (at == MOST_SHOWN)
 			continue;
-		n += n < PE_FIREFOX_SHOWN;
+		n += n < MOST_SHOWN;
 		memmove(&shown[at + 1], &shown[at], (n - at - 1) * sizeof(*shown));
 		shown[at] = i;
 	}
@@ -154,7 +170,7 @@ static void print_samples(const struct firefox *w, const char *name, enum sample
 	pe_print_key(w->out, name);
 	pd_print_char(w->out, '[');
 	for (size_t i = row->from; i < row->to; i++) {
-		const struct pe_entry *entry = pe_firefox_entry(w, i);
+		const struct pe_entry *entry = get_entry(w, i);
 
 		if (i > row->from)
 			pd_print_char(w->out, ',');
@@ -186,72 +202,66 @@ static void print_samples_table(const struct firefox *w, const struct firefox_ro
 	pd_print_name(w->out, is_time ? "\"tracing-ms\"}" : "\"samples\"}");
 }
 
-/* Prints the parts of the marker of entry `i`. */
+/* The parts of a marker. */
+enum marker_part {
+	NAME,
+	START_TIME,
+	END_TIME,
+	PHASE,
+	CATEGORY,
+	DATA,
+	MARKER_PARTS
+};
 
-static void print_marker_name(const struct firefox *w, size_t i)
+static const char *const marker_parts[] = {
+	"name", "startTime", "endTime", "phase", "category", "data",
+};
+
+static void print_marker_data(const struct firefox *w, const struct pe_entry *entry)
 {
-	pd_print_uint(w->out, w->profile->events[pe_firefox_entry(w, i)->event].name);
-}
-
-static void print_marker_time(const struct firefox *w, size_t i)
-{
-	pe_print_ms(w->out, pe_firefox_entry(w, i)->time - w->start);
-}
-
-static void print_marker_end(const struct firefox *w, size_t i)
-{
-	(void)i;
-	pd_print_const(w->out, "null");
-}
-
-/* The phase of an instant, and the first category. */
-static void print_marker_zero(const struct firefox *w, size_t i)
-{
-	(void)i;
-	pd_print_char(w->out, '0');
-}
-
-static void print_marker_data(const struct firefox *w, size_t i)
-{
-	const struct pe_entry *entry = pe_firefox_entry(w, i);
-
 	pd_print_const(w->out, "{\"type\":\"tracepoint\",\"count\":");
 	pd_print_uint(w->out, entry->count);
 	pe_print_key(w->out, "weight");
 	pd_print_uint(w->out, entry->weight);
 	pd_print_const(w->out, ",\"cause\":{\"time\":");
-	print_marker_time(w, i);
+	pe_print_ms(w->out, entry->time - w->start);
 	pe_print_key(w->out, "stack");
 	pd_print_uint(w->out, pe_entry_stack(w->profile, entry));
 	pd_print_const(w->out, "}}");
 }
 
+static void print_marker_part(const struct firefox *w, const struct pe_entry *entry, int part)
+{
+	if (part == NAME)
+		pd_print_uint(w->out, w->profile->events[entry->event].name);
+	else if (part == START_TIME)
+		pe_print_ms(w->out, entry->time - w->start);
+	else if (part == END_TIME)
+		pd_print_const(w->out, "null");
+	else if (part == DATA)
+		print_marker_data(w, entry);
+	else /* the phase of an instant, and the first category */
+		pd_print_char(w->out, '0');
+}
+
 /* Prints the markers of a thread, whose entries begin at `from`. */
 static void print_markers(const struct firefox *w, size_t from, size_t to)
 {
-	static const struct {
-		const char *name;
-		void (*print)(const struct firefox *w, size_t i);
-	} columns[] = {
-		{ "name", print_marker_name },	   { "startTime", print_marker_time },
-		{ "endTime", print_marker_end },   { "phase", print_marker_zero },
-		{ "category", print_marker_zero }, { "data", print_marker_data },
-	};
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++)
-		n += w->profile->events[pe_firefox_entry(w, i)->event].is_tracepoint;
+		n += w->profile->events[get_entry(w, i)->event].is_tracepoint;
 	pd_print_const(w->out, ",\"markers\":{\"length\":");
 	pd_print_uint(w->out, n);
-	for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+	for (int part = 0; part < MARKER_PARTS; part++) {
 		char separator = '[';
 
-		pe_print_key(w->out, columns[c].name);
+		pe_print_key(w->out, marker_parts[part]);
 		for (size_t i = from; i < to; i++) {
-			if (!w->profile->events[pe_firefox_entry(w, i)->event].is_tracepoint)
+			if (!w->profile->events[get_entry(w, i)->event].is_tracepoint)
 				continue;
 			pd_print_char(w->out, separator);
-			columns[c].print(w, i);
+			print_marker_part(w, get_entry(w, i), part);
 			separator = ',';
 		}
 		pd_print_name(w->out, separator == '[' ? "[]" : "]");
@@ -325,7 +335,7 @@ static void print_row(const struct firefox *w, size_t i, struct pb_string *name)
 /* Prints which rows are seen at first, and which of them is selected: numbers of them. */
 static void print_visible(const struct firefox *w)
 {
-	size_t shown[PE_FIREFOX_SHOWN], n = pe_firefox_shown(w, shown);
+	size_t shown[MOST_SHOWN], n = list_shown(w, shown);
 
 	pe_print_key(w->out, "initialVisibleThreads");
 	for (size_t i = 0; i < n; i++) {
@@ -382,7 +392,7 @@ void pe_firefox_meta(const struct firefox *w, const char *title, bool has_sample
 static void print_counter(const struct firefox *w, uint32_t event, const uint64_t *sums)
 {
 	const struct pe_profile *p = w->profile;
-	const struct pe_thread *thread = pe_thread_at(p, pe_firefox_entry(w, 0)->thread);
+	const struct pe_thread *thread = pe_thread_at(p, get_entry(w, 0)->thread);
 	uint64_t width = w->spent / N_BUCKETS + 1;
 
 	pd_print_const(w->out, "{\"name\":");
@@ -464,7 +474,7 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 		find_times(&w);
 		find_clock(&w);
 		pe_sort_entries(p, PE_BY_THREAD, w.by_thread);
-		ok = pe_firefox_rows(&w);
+		ok = find_rows(&w);
 	}
 	if (ok) {
 		pe_firefox_meta(&w, title, true);

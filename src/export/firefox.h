@@ -5,17 +5,6 @@
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
-/* The samples of a thread and event: a thread of the format. */
-struct firefox_row {
-	size_t from, to;	 /* entries by_thread[from … to - 1] */
-	size_t all_from, all_to; /* those of the thread's rows together */
-	uint32_t thread, event;
-	uint32_t leader; /* thread that its process is named after */
-	bool is_leading; /* of the thread's rows the one of the main event, else the first */
-	bool is_main;	 /* of its process's rows the one that stands for the process */
-	uint64_t weight;
-};
-
 struct firefox {
 	const struct pe_profile *profile;
 	struct pd_print *out;
@@ -37,19 +26,6 @@ struct firefox_identity {
 	int32_t pid, tid;
 	bool is_main; /* it stands for its process */
 };
-
-static inline const struct pe_entry *pe_firefox_entry(const struct firefox *w, size_t i)
-{
-	return &w->profile->entries[w->by_thread[i]];
-}
-
-/* Finds the rows. Returns false without memory. */
-bool pe_firefox_rows(struct firefox *w);
-
-#define PE_FIREFOX_SHOWN 15 /* rows; there may be thousands */
-
-/* Fills shown[PE_FIREFOX_SHOWN] with the rows to see at first. Returns how many they are. */
-size_t pe_firefox_shown(const struct firefox *w, size_t *shown);
 
 /* Prints a key of an object, which has further ones before it. */
 void pe_print_key(struct pd_print *out, const char *name);

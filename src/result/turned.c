@@ -10,7 +10,8 @@
 #define MOST	 1000 /* columns without a limit */
 #define NO_VALUE UINT32_MAX
 
-enum pr_problem pr_problem_of(const struct pr_result *result)
+/* Returns the problem of sums that a result's groups have. */
+static enum pr_problem problem_of_sums(const struct pr_result *result)
 {
 	switch (pq_groups_wrong(result->groups)) {
 	case PQ_RIGHT:
@@ -172,7 +173,7 @@ static enum pr_problem choose_values(struct turner *t, struct pr_turned *turned)
 	struct pr_lines lines = { 0 };
 	uint32_t *rows = NULL;
 	size_t n = sums ? pr_size(sums) : 0;
-	enum pr_problem problem = sums ? pr_problem_of(sums) : PR_NO_MEMORY;
+	enum pr_problem problem = sums ? problem_of_sums(sums) : PR_NO_MEMORY;
 	bool ok = problem == PR_FINE;
 
 	by_value.top = show->n_pivot;
@@ -304,9 +305,9 @@ enum pr_problem pr_turn(struct pr_turned *turned, size_t *n)
 	if (problem == PR_FINE && !make_rows(&t, turned))
 		problem = PR_NO_MEMORY;
 	if (problem == PR_FINE)
-		problem = pr_problem_of(turned->rows);
+		problem = problem_of_sums(turned->rows);
 	if (problem == PR_FINE)
-		problem = pr_problem_of(turned->others);
+		problem = problem_of_sums(turned->others);
 	if (problem == PR_FINE && !pr_lines_init(&turned->other_cells, turned->others, show))
 		problem = PR_NO_MEMORY;
 	turned->other_cells.n_merged = turned->n_others;

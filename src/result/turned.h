@@ -47,7 +47,4 @@ void pr_turned_deinit(struct pr_turned *turned);
  */
 const struct pq_value *pr_turned_cells(struct pr_turned *turned, size_t r, size_t value);
 
-/* Returns the problem of sums that a result's groups have. */
-enum pr_problem pr_problem_of(const struct pr_result *result);
-
 #endif

@@ -5,11 +5,21 @@
 #include "base/vector.h"
 #include "base/wide.h"
 
+/* The key of a sum: numbers from 1 on; 0 stands for none. */
+struct sum_key {
+	uint32_t event, thread, symbol;
+	uint32_t stack; /* number of the call chain */
+};
+
+struct pt_sum {
+	uint64_t samples, period;
+};
+
 /*
  * Adds a sample. Returns false, with the failure noted, without memory or if the sum of its
  * periods is too large for SQLite.
  */
-static bool add_to_sums(struct pt_sums *sums, const struct pt_sum_key *key, uint64_t period,
+static bool add_to_sums(struct pt_sums *sums, const struct sum_key *key, uint64_t period,
 			struct pt_sql *sql)
 {
 	size_t n = sums->keys.n;
@@ -34,7 +44,7 @@ void pt_sums_write(const struct pt_sums *sums, struct pt_sql *sql)
 	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO profile VALUES (?,?,?,?,?,?)");
 
 	for (uint32_t i = 0; s && i < sums->keys.n && !sql->failed; i++) {
-		const struct pt_sum_key *key = pb_set_at(&sums->keys, i);
+		const struct sum_key *key = pb_set_at(&sums->keys, i);
 
 		pt_sql_number(sql, s, 1, key->event);
 		pt_sql_number(sql, s, 2, key->thread);
@@ -72,7 +82,7 @@ struct totals {
 static void add_sums(struct totals *t, const struct pt_sums *sums, uint32_t event)
 {
 	for (uint32_t i = 0; i < sums->keys.n; i++) {
-		const struct pt_sum_key *key = pb_set_at(&sums->keys, i);
+		const struct sum_key *key = pb_set_at(&sums->keys, i);
 		struct total total = { sums->list[i].samples,
 				       pb_wide_from((int64_t)sums->list[i].period, true) };
 
@@ -155,7 +165,7 @@ void pt_totals_write(const struct pt_sums *sums, const struct pq_call_nodes *cal
 	uint32_t n_events = 0;
 
 	for (uint32_t i = 0; i < sums->keys.n; i++) {
-		const struct pt_sum_key *key = pb_set_at(&sums->keys, i);
+		const struct sum_key *key = pb_set_at(&sums->keys, i);
 
 		n_events = key->event > n_events ? key->event : n_events;
 	}
@@ -218,7 +228,7 @@ void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_c
 {
 	*s = (struct pt_samples){ .sql = sql, .columns = columns };
 	pb_set_init(&s->threads, sizeof(struct pt_thread));
-	pb_set_init(&s->sums.keys, sizeof(struct pt_sum_key));
+	pb_set_init(&s->sums.keys, sizeof(struct sum_key));
 	create_samples(s);
 	s->one = prepare_insert(s, 1);
 	if ((OWN_COLUMNS + columns->n_more) * PT_AT_ONCE <= MOST_VALUES)
@@ -305,7 +315,7 @@ static uint32_t thread_number(struct pt_samples *s, const struct pq_value *row)
 }
 
 /* Sets *key to a row's numbers. Returns false without memory. */
-static bool number_row(struct pt_samples *s, const struct pq_value *row, struct pt_sum_key *key)
+static bool number_row(struct pt_samples *s, const struct pq_value *row, struct sum_key *key)
 {
 	const struct pq_value *event = column_of(s, row, PT_EVENT);
 	const struct pq_value *chain = column_of(s, row, PT_CHAIN);
@@ -315,7 +325,7 @@ static bool number_row(struct pt_samples *s, const struct pq_value *row, struct 
 		event = NULL;
 	if (chain && chain->type != PQ_CHAIN)
 		chain = NULL;
-	*key = (struct pt_sum_key){
+	*key = (struct sum_key){
 		.event = event ? event_number(s, event->event) : 0,
 		.thread = thread_number(s, row),
 		.symbol = chain ? chain->size + 1 : 0,
@@ -331,7 +341,7 @@ static bool bind_row(struct pt_samples *s, pt_statement *statement, int first,
 	static const enum pt_column plain[] = { PT_TIME, PT_CPU, PT_PERIOD, PT_IP };
 	const struct pt_columns *columns = s->columns;
 	const struct pq_value *period = column_of(s, row, PT_PERIOD);
-	struct pt_sum_key key;
+	struct sum_key key;
 
 	if (!number_row(s, row, &key))
 		return pt_sql_fail(s->sql, "no memory");

@@ -1,6 +1,4 @@
-/*
- * The table `samples`, and the sums of its rows. A failure is that of `sql`.
- */
+/* The table `samples`, and the sums of its rows. A failure is that of `sql`. */
 #ifndef PERFLUA_SQLITE_SAMPLES_H
 #define PERFLUA_SQLITE_SAMPLES_H
 
@@ -9,20 +7,9 @@
 #include "database.h"
 #include "sql.h"
 
-/* The tables `profile` and `totals`: samples added up. A failure is that of `sql`. */
-
-/* The key of a sum: numbers from 1 on; 0 stands for none. */
-struct pt_sum_key {
-	uint32_t event, thread, symbol;
-	uint32_t stack; /* number of the call chain */
-};
-
-struct pt_sum {
-	uint64_t samples, period;
-};
-
+/* Samples added up, for the tables `profile` and `totals`. */
 struct pt_sums {
-	struct pb_set keys;  /* of pt_sum_key, in the order in which they were met */
+	struct pb_set keys;  /* in the order in which they were met */
 	struct pt_sum *list; /* [keys.n] */
 	size_t room;
 };

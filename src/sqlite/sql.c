@@ -8,6 +8,15 @@
 
 #include "perfdata/format/print_scalar.h"
 
+#define SQL_OK		0      /* SQLITE_OK */
+#define SQL_FULL	13     /* SQLITE_FULL, of any call */
+#define SQL_DONE	101    /* SQLITE_DONE, of a step */
+#define SQL_OPEN_WRITE	0x02   /* SQLITE_OPEN_READWRITE */
+#define SQL_OPEN_CREATE 0x04   /* SQLITE_OPEN_CREATE */
+#define SQL_OPEN_ALONE	0x8000 /* SQLITE_OPEN_NOMUTEX: one thread uses the database */
+
+#define SQL_COPIED ((void (*)(void *)) - 1) /* SQLITE_TRANSIENT: the library copies the text */
+
 /* A row of the functions: the place in struct pt_library that keeps it, and its name. */
 #define FUNCTION(name)                                              \
 	{                                                           \
@@ -45,8 +54,8 @@ bool pt_library_open(struct pt_library *library)
 void pt_sql_open(struct pt_sql *sql, const struct pt_library *library, const char *path)
 {
 	*sql = (struct pt_sql){ .library = library };
-	if (library->open_v2(path, &sql->handle, PT_OPEN_WRITE | PT_OPEN_CREATE | PT_OPEN_ALONE,
-			     NULL) != PT_OK)
+	if (library->open_v2(path, &sql->handle,
+			     SQL_OPEN_WRITE | SQL_OPEN_CREATE | SQL_OPEN_ALONE, NULL) != SQL_OK)
 		pt_sql_fail(sql, NULL);
 }
 
@@ -59,7 +68,7 @@ void pt_sql_close(struct pt_sql *sql)
 bool pt_sql_fail(struct pt_sql *sql, const char *text)
 {
 	if (!text && !sql->failed)
-		sql->is_full = sql->handle && sql->library->errcode(sql->handle) == PT_FULL;
+		sql->is_full = sql->handle && sql->library->errcode(sql->handle) == SQL_FULL;
 	if (!text)
 		text = sql->handle ? sql->library->errmsg(sql->handle) : "no memory";
 	if (!sql->failed)
@@ -71,7 +80,7 @@ bool pt_sql_fail(struct pt_sql *sql, const char *text)
 bool pt_sql_run(struct pt_sql *sql, const char *text)
 {
 	return !sql->failed &&
-	       (sql->library->exec(sql->handle, text, NULL, NULL, NULL) == PT_OK ||
+	       (sql->library->exec(sql->handle, text, NULL, NULL, NULL) == SQL_OK ||
 		pt_sql_fail(sql, NULL));
 }
 
@@ -86,7 +95,7 @@ pt_statement *pt_sql_prepare(struct pt_sql *sql, const char *text)
 
 bool pt_sql_step(struct pt_sql *sql, pt_statement *statement)
 {
-	bool ok = sql->library->step(statement) == PT_DONE;
+	bool ok = sql->library->step(statement) == SQL_DONE;
 
 	if (!ok)
 		pt_sql_fail(sql, NULL);
@@ -102,7 +111,7 @@ void pt_sql_text(struct pt_sql *sql, pt_statement *statement, int i, struct pd_t
 		pt_sql_fail(sql, "no memory");
 	else if (valid.p)
 		sql->library->bind_text(statement, i, valid.p, (int)valid.n,
-					valid.p == text.p ? NULL : PT_COPIED);
+					valid.p == text.p ? NULL : SQL_COPIED);
 	else
 		sql->library->bind_null(statement, i);
 }

@@ -14,15 +14,6 @@
 #include "base/string_builder.h"
 #include "perfdata/format/text.h"
 
-#define PT_OK	       0      /* SQLITE_OK */
-#define PT_FULL	       13     /* SQLITE_FULL, of any call */
-#define PT_DONE	       101    /* SQLITE_DONE, of a step */
-#define PT_OPEN_WRITE  0x02   /* SQLITE_OPEN_READWRITE */
-#define PT_OPEN_CREATE 0x04   /* SQLITE_OPEN_CREATE */
-#define PT_OPEN_ALONE  0x8000 /* SQLITE_OPEN_NOMUTEX: one thread uses the database */
-
-#define PT_COPIED ((void (*)(void *)) - 1) /* SQLITE_TRANSIENT: the library copies the text */
-
 typedef struct sqlite3 pt_handle;
 typedef struct sqlite3_stmt pt_statement;
 

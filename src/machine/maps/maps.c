@@ -78,7 +78,11 @@ static int compare_map_times(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-bool pm_space_settle(struct pm_space *space)
+/*
+ * Builds the index of a space anew, of all its maps, which are sorted. Returns false without
+ * memory.
+ */
+static bool settle_space(struct pm_space *space)
 {
 	size_t i = space->index.n;
 
@@ -152,7 +156,7 @@ static const struct pm_map *find_last_map(struct pm_space *space, uint64_t addre
 	if (space->n > space->index.n) {
 		space->scanned += space->n - space->index.n;
 		if (space->scanned > WORTH * space->n)
-			pm_space_settle(space);
+			settle_space(space);
 	}
 	last = pm_mapindex_find(&space->index, space->maps, address, time);
 	for (size_t i = space->index.n; i < space->n; i++)
@@ -232,7 +236,7 @@ void pm_origin_find(struct pm_spaces *s, uint32_t machine, struct pm_incarnation
 bool pm_spaces_settle(struct pm_spaces *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->list[i].index.n < s->list[i].n && !pm_space_settle(&s->list[i]))
+		if (s->list[i].index.n < s->list[i].n && !settle_space(&s->list[i]))
 			return false;
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->list[i].n_incarnations; k++)
@@ -369,7 +373,7 @@ static void add_space_version(const struct pm_spaces *s, struct pm_space *space,
 	       n;
 
 	if (space->n - space->index.n > LOOSE + space->n / 8)
-		pm_space_settle(space);
+		settle_space(space);
 	n = count_settled_maps(space, time, version);
 	for (size_t i = space->index.n; i < space->n; i++) {
 		bound_version(version, time, space->maps[i].time);
@@ -406,7 +410,7 @@ void pm_spaces_version(struct pm_spaces *s, uint32_t machine, int32_t pid, uint6
 static bool add_layers(struct pm_spaces *s, struct pm_space *space, uint64_t from,
 		       uint64_t time)
 {
-	if (space->index.n < space->n && !pm_space_settle(space))
+	if (space->index.n < space->n && !settle_space(space))
 		return false;
 	for (size_t i = 0; i < space->n && space->maps[i].time <= time; i++) {
 		if (space->maps[i].time < from)

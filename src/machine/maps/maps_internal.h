@@ -186,12 +186,6 @@ static inline size_t pm_space_count_until(const struct pm_space *space, uint64_t
 }
 
 /*
- * Builds the index of a space anew, of all its maps, which are sorted. Returns false without
- * memory.
- */
-bool pm_space_settle(struct pm_space *space);
-
-/*
  * Finds the nearest ancestor with maps of its own for incarnation `first`, and remembers it for
  * all incarnations on the way.
  */

@@ -111,12 +111,6 @@ bool pd_decode_row(struct pb_cursor *c, struct pd_sink *sink, const char *key,
  */
 uint32_t pd_take_count(struct pb_cursor *c, size_t min_size);
 
-/* Returns whether the file's byte order is big-endian. */
-static inline bool pd_is_big(bool swap)
-{
-	return swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-}
-
 /* Decoders, for pd_feature.decode. */
 typedef bool pd_feature_decoder(struct pb_cursor *c, const struct pd_feature_context *ctx,
 				struct pd_sink *sink);

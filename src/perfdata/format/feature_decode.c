@@ -155,12 +155,13 @@ bool pd_decode_event_desc(struct pb_cursor *c, const struct pd_feature_context *
 			  struct pd_sink *sink)
 {
 	uint32_t attr_size, n = begin_event_desc(c, &attr_size);
+	bool big = ctx->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	struct event_desc desc;
 	struct pd_attr attr;
 
 	pd_sink_begin(sink, NULL, true);
 	for (uint32_t i = 0; i < n && take_event_desc(c, attr_size, &desc); i++) {
-		if (!pd_attr_parse(&attr, desc.attr, attr_size, c->swap, pd_is_big(ctx->swap)))
+		if (!pd_attr_parse(&attr, desc.attr, attr_size, c->swap, big))
 			pb_cursor_fail(c, "no attr");
 		pd_sink_begin(sink, NULL, false);
 		pd_sink_str(sink, "name", desc.name.p, desc.name.n);

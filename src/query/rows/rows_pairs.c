@@ -357,6 +357,18 @@ static bool open_first(struct pq_pairs *pairs, uint32_t sides, const struct pq_v
 }
 
 /*
+ * Takes the span that only the current record may close from its cpu, if one of the sides
+ * `closes` has next_on_cpu.
+ */
+static void hold_span(struct pq_pairs *pairs, uint32_t closes)
+{
+	if (!(closes & pairs->next_sides) || !pairs->cpu)
+		return;
+	pairs->held = *pairs->cpu;
+	pairs->cpu->item = 0;
+}
+
+/*
  * Does what pq_pairs_meet() does, for spans that have spans inside: these open last, and close
  * first.
  */
@@ -377,8 +389,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	nested->cpu = NULL;
 	if (nested->next_sides && time.type == PQ_INT && !pq_pairs_note_time(nested, time.u))
 		return false;
-	pq_pairs_hold(pairs, role.sides[PQ_CLOSES]);
-	pq_pairs_hold(nested, inner.sides[PQ_CLOSES]);
+	hold_span(pairs, role.sides[PQ_CLOSES]);
+	hold_span(nested, inner.sides[PQ_CLOSES]);
 	lost = lost && !is_end(pairs, &role) && !is_end(nested, &inner);
 	if (!meet_nested_ends(pairs, &inner, &time, row) ||
 	    !meet_ends_alone(pairs, &role, &time, row))
@@ -468,7 +480,7 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!is_lost(pairs) || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	pq_pairs_hold(pairs, role.sides[PQ_CLOSES]);
+	hold_span(pairs, role.sides[PQ_CLOSES]);
 	if (role.bound && (how->n_groups > 1 || how->beside))
 		return meet_groups(pairs, &role, &time, 0, row);
 	if (role.bound && !meet_group(pairs, &role, UINT32_MAX, &time, row))

@@ -367,18 +367,6 @@ void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *co
 /* Notes the time and the cpu of the current record. Returns false without memory. */
 bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time);
 
-/*
- * Takes the span that only the current record may close from its cpu, if one of the sides
- * `closes` has next_on_cpu.
- */
-static inline void pq_pairs_hold(struct pq_pairs *pairs, uint32_t closes)
-{
-	if (!(closes & pairs->next_sides) || !pairs->cpu)
-		return;
-	pairs->held = *pairs->cpu;
-	pairs->cpu->item = 0;
-}
-
 /* Returns true if a span is the one that was taken, in the same state. */
 bool pq_pairs_is_held(const struct pq_pairs *pairs, uint32_t span);
 

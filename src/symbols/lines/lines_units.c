@@ -28,184 +28,6 @@ static bool add_unit(struct ps_units *units, const Dwarf_Die *die)
 	return true;
 }
 
-static const char *get_attr_string(Dwarf_Die *die, unsigned int first, unsigned int second)
-{
-	Dwarf_Attribute attr;
-
-	if (!dwarf_attr(die, first, &attr) && !dwarf_attr(die, second, &attr))
-		return NULL;
-	return dwarf_formstring(&attr);
-}
-
-static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
-		       Dwarf_Die *die, bool split)
-{
-	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
-	Dwarf_Attribute attr;
-	Dwarf_Word offset = 0;
-
-	/* a .dwo file has only one */
-	if (dwarf_attr(die, DW_AT_stmt_list, &attr) ? dwarf_formudata(&attr, &offset) != 0 :
-						      !split)
-		return false;
-	return ps_table_fits(sections, offset, dir ? strnlen(dir, PATH_MAX + 1) : 0,
-			     &units->tables);
-}
-
-static bool lines_table_fits(struct ps_units *units, struct ps_unit *unit)
-{
-	if (unit->lines == PS_TABLE_UNREAD)
-		unit->lines = table_fits(units, &units->sections, &unit->die, false) ?
-				      PS_TABLE_FITS :
-				      PS_TABLE_UNFIT;
-	return unit->lines == PS_TABLE_FITS;
-}
-
-/*
- * Adds the addresses of a unit that has lines alone, such as perf inject --jit writes: see
- * jit_add_debug_info, tools/perf/util/genelf_debug.c. Returns false without memory or budget.
- */
-static bool add_lines_span(struct ps_units *units, struct ps_unit *unit)
-{
-	Dwarf_Addr low, high;
-	Dwarf_Lines *lines;
-	size_t n;
-
-	if (dwarf_hasattr(&unit->die, DW_AT_low_pc) ||
-	    dwarf_hasattr(&unit->die, DW_AT_ranges) || !lines_table_fits(units, unit) ||
-	    dwarf_getsrclines(&unit->die, &lines, &n) != 0 || !n ||
-	    dwarf_lineaddr(dwarf_onesrcline(lines, 0), &low) != 0 ||
-	    dwarf_lineaddr(dwarf_onesrcline(lines, n - 1), &high) != 0)
-		return true;
-	return ps_spans_add(&units->spans, low, high, (uint32_t)(units->n - 1), &units->budget);
-}
-
-void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
-		   struct ps_interrupt *interrupt)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Half version;
-	uint8_t type;
-	Dwarf_Die die;
-
-	units->budget = (struct ps_budget){
-		.spans = (size_t)(debug->size / BYTES_PER_SPAN),
-		.time = debug->size * NS_PER_BYTE + NS_AT_LEAST,
-		.interrupt = interrupt,
-	};
-	ps_table_sections(&units->sections, debug->image.elf, false);
-	ps_table_budget(&units->tables, &units->sections);
-	ps_budget_start(&units->budget);
-	while (dwarf_get_units(debug->image.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
-		if ((type != DW_UT_compile && type != DW_UT_skeleton) || !die.cu)
-			continue;
-		if (!add_unit(units, &die) ||
-		    !ps_spans_add_die(&units->spans, &die, (uint32_t)(units->n - 1),
-				      &units->budget) ||
-		    !add_lines_span(units, &units->units[units->n - 1]) ||
-		    ps_budget_late(&units->budget))
-			break;
-	}
-	ps_spans_finish(&units->spans);
-	ps_budget_stop(&units->budget);
-}
-
-void ps_units_deinit(struct ps_units *units)
-{
-	for (size_t i = 0; i < units->n; i++)
-		ps_functions_deinit(&units->units[i].functions);
-	free(units->units);
-	ps_spans_deinit(&units->spans);
-}
-
-/* Returns true if the unit has a .dwo file that libdw may open, as it opens it by itself. */
-static bool has_split_file(Dwarf_Die *die)
-{
-	const char *name = get_attr_string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
-	char path[PATH_MAX];
-	int n;
-
-	if (!name)
-		return false;
-	n = name[0] == '/' || !dir ? snprintf(path, sizeof(path), "%s", name) :
-				     snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return n > 0 && (size_t)n < sizeof(path) && path[0] == '/' && ps_split_fits(path);
-}
-
-static void read_functions(struct ps_units *units, struct ps_unit *unit)
-{
-	uint8_t type;
-	Dwarf_Die split;
-
-	unit->read = true;
-	unit->code = unit->die;
-	if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0)
-		return;
-	if (type == DW_UT_skeleton) {
-		if (!has_split_file(&unit->die) ||
-		    dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) !=
-			    0 ||
-		    !split.cu)
-			return;
-		unit->code = split;
-	}
-	ps_budget_start(&units->budget);
-	ps_functions_read(&unit->functions, &unit->code, &units->budget);
-	ps_budget_stop(&units->budget);
-}
-
-struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address)
-{
-	uint32_t i = ps_spans_find(&units->spans, address);
-	struct ps_unit *unit;
-
-	if (i == PS_NO_OWNER)
-		return NULL;
-	unit = &units->units[i];
-	if (!unit->read)
-		read_functions(units, unit);
-	return unit;
-}
-
-const char *ps_unit_dir(struct ps_unit *unit)
-{
-	return get_attr_string(&unit->die, DW_AT_comp_dir, DW_AT_comp_dir);
-}
-
-static bool files_table_fits(struct ps_units *units, struct ps_unit *unit)
-{
-	struct ps_table_sections split;
-
-	if (unit->code.cu == unit->die.cu)
-		return lines_table_fits(units, unit);
-	if (unit->files == PS_TABLE_UNREAD) {
-		ps_table_sections(&split, dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)), true);
-		/* without a table of its own it uses that of the other file */
-		unit->files = (split.line ? table_fits(units, &split, &unit->code, true) :
-					    lines_table_fits(units, unit)) ?
-				      PS_TABLE_FITS :
-				      PS_TABLE_UNFIT;
-	}
-	return unit->files == PS_TABLE_FITS;
-}
-
-Dwarf_Line *ps_unit_line(struct ps_units *units, struct ps_unit *unit, uint64_t address)
-{
-	return lines_table_fits(units, unit) ? dwarf_getsrc_die(&unit->die, address) : NULL;
-}
-
-const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t file)
-{
-	Dwarf_Files *files;
-	size_t n;
-
-	if (!files_table_fits(units, unit) || dwarf_getsrcfiles(&unit->code, &files, &n) != 0 ||
-	    file >= n)
-		return NULL;
-	return dwarf_filesrc(files, file, NULL, NULL);
-}
-
 #define MAX_PROGRAM (16u << 20) /* bytes; large ones of one unit have some MB */
 #define MAX_NAME    4096
 #define MAX_FORMS   16
@@ -229,7 +51,8 @@ static const Elf_Data *find_table_section(Elf *elf, const char *name, bool dwo)
 	return NULL;
 }
 
-void ps_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo)
+/* Finds the sections of a file; `dwo`: of a .dwo file. */
+static void set_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo)
 {
 	const char *ident = elf_getident(elf, NULL);
 
@@ -239,7 +62,9 @@ void ps_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo)
 	sections->big = ident && ident[EI_DATA] == ELFDATA2MSB;
 }
 
-void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_sections *sections)
+/* Sets the budget for all tables of a file. */
+static void set_table_budget(struct ps_table_budget *budget,
+			     const struct ps_table_sections *sections)
 {
 	budget->bytes = sections->line ? 2 * (uint64_t)sections->line->d_size : 0;
 	budget->names = budget->bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
@@ -423,8 +248,12 @@ static uint64_t read_head(struct table_cursor *c, const uint8_t **program)
 	return version;
 }
 
-bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, size_t comp_dir,
-		   struct ps_table_budget *budget)
+/*
+ * Returns true if the table at `offset` may be read, and takes it from the budget. `comp_dir`
+ * is the length of the directory that the unit was compiled in.
+ */
+static bool charge_table(const struct ps_table_sections *sections, uint64_t offset,
+			 size_t comp_dir, struct ps_table_budget *budget)
 {
 	struct table_cursor c = { .sections = sections };
 	struct names dirs = { .longest = comp_dir }, files = { 0 };
@@ -454,4 +283,183 @@ bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, si
 	budget->bytes -= bytes;
 	budget->names -= cost;
 	return true;
+}
+
+static const char *get_attr_string(Dwarf_Die *die, unsigned int first, unsigned int second)
+{
+	Dwarf_Attribute attr;
+
+	if (!dwarf_attr(die, first, &attr) && !dwarf_attr(die, second, &attr))
+		return NULL;
+	return dwarf_formstring(&attr);
+}
+
+static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
+		       Dwarf_Die *die, bool split)
+{
+	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
+	Dwarf_Attribute attr;
+	Dwarf_Word offset = 0;
+
+	/* a .dwo file has only one */
+	if (dwarf_attr(die, DW_AT_stmt_list, &attr) ? dwarf_formudata(&attr, &offset) != 0 :
+						      !split)
+		return false;
+	return charge_table(sections, offset, dir ? strnlen(dir, PATH_MAX + 1) : 0,
+			    &units->tables);
+}
+
+static bool lines_table_fits(struct ps_units *units, struct ps_unit *unit)
+{
+	if (unit->lines == PS_TABLE_UNREAD)
+		unit->lines = table_fits(units, &units->sections, &unit->die, false) ?
+				      PS_TABLE_FITS :
+				      PS_TABLE_UNFIT;
+	return unit->lines == PS_TABLE_FITS;
+}
+
+/*
+ * Adds the addresses of a unit that has lines alone, such as perf inject --jit writes: see
+ * jit_add_debug_info, tools/perf/util/genelf_debug.c. Returns false without memory or budget.
+ */
+static bool add_lines_span(struct ps_units *units, struct ps_unit *unit)
+{
+	Dwarf_Addr low, high;
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_hasattr(&unit->die, DW_AT_low_pc) ||
+	    dwarf_hasattr(&unit->die, DW_AT_ranges) || !lines_table_fits(units, unit) ||
+	    dwarf_getsrclines(&unit->die, &lines, &n) != 0 || !n ||
+	    dwarf_lineaddr(dwarf_onesrcline(lines, 0), &low) != 0 ||
+	    dwarf_lineaddr(dwarf_onesrcline(lines, n - 1), &high) != 0)
+		return true;
+	return ps_spans_add(&units->spans, low, high, (uint32_t)(units->n - 1), &units->budget);
+}
+
+void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
+		   struct ps_interrupt *interrupt)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	uint8_t type;
+	Dwarf_Die die;
+
+	units->budget = (struct ps_budget){
+		.spans = (size_t)(debug->size / BYTES_PER_SPAN),
+		.time = debug->size * NS_PER_BYTE + NS_AT_LEAST,
+		.interrupt = interrupt,
+	};
+	set_table_sections(&units->sections, debug->image.elf, false);
+	set_table_budget(&units->tables, &units->sections);
+	ps_budget_start(&units->budget);
+	while (dwarf_get_units(debug->image.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
+		if ((type != DW_UT_compile && type != DW_UT_skeleton) || !die.cu)
+			continue;
+		if (!add_unit(units, &die) ||
+		    !ps_spans_add_die(&units->spans, &die, (uint32_t)(units->n - 1),
+				      &units->budget) ||
+		    !add_lines_span(units, &units->units[units->n - 1]) ||
+		    ps_budget_late(&units->budget))
+			break;
+	}
+	ps_spans_finish(&units->spans);
+	ps_budget_stop(&units->budget);
+}
+
+void ps_units_deinit(struct ps_units *units)
+{
+	for (size_t i = 0; i < units->n; i++)
+		ps_functions_deinit(&units->units[i].functions);
+	free(units->units);
+	ps_spans_deinit(&units->spans);
+}
+
+/* Returns true if the unit has a .dwo file that libdw may open, as it opens it by itself. */
+static bool has_split_file(Dwarf_Die *die)
+{
+	const char *name = get_attr_string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
+	char path[PATH_MAX];
+	int n;
+
+	if (!name)
+		return false;
+	n = name[0] == '/' || !dir ? snprintf(path, sizeof(path), "%s", name) :
+				     snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return n > 0 && (size_t)n < sizeof(path) && path[0] == '/' && ps_split_fits(path);
+}
+
+static void read_functions(struct ps_units *units, struct ps_unit *unit)
+{
+	uint8_t type;
+	Dwarf_Die split;
+
+	unit->read = true;
+	unit->code = unit->die;
+	if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0)
+		return;
+	if (type == DW_UT_skeleton) {
+		if (!has_split_file(&unit->die) ||
+		    dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) !=
+			    0 ||
+		    !split.cu)
+			return;
+		unit->code = split;
+	}
+	ps_budget_start(&units->budget);
+	ps_functions_read(&unit->functions, &unit->code, &units->budget);
+	ps_budget_stop(&units->budget);
+}
+
+struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address)
+{
+	uint32_t i = ps_spans_find(&units->spans, address);
+	struct ps_unit *unit;
+
+	if (i == PS_NO_OWNER)
+		return NULL;
+	unit = &units->units[i];
+	if (!unit->read)
+		read_functions(units, unit);
+	return unit;
+}
+
+const char *ps_unit_dir(struct ps_unit *unit)
+{
+	return get_attr_string(&unit->die, DW_AT_comp_dir, DW_AT_comp_dir);
+}
+
+static bool files_table_fits(struct ps_units *units, struct ps_unit *unit)
+{
+	struct ps_table_sections split;
+
+	if (unit->code.cu == unit->die.cu)
+		return lines_table_fits(units, unit);
+	if (unit->files == PS_TABLE_UNREAD) {
+		set_table_sections(&split, dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)),
+				   true);
+		/* without a table of its own it uses that of the other file */
+		unit->files = (split.line ? table_fits(units, &split, &unit->code, true) :
+					    lines_table_fits(units, unit)) ?
+				      PS_TABLE_FITS :
+				      PS_TABLE_UNFIT;
+	}
+	return unit->files == PS_TABLE_FITS;
+}
+
+Dwarf_Line *ps_unit_line(struct ps_units *units, struct ps_unit *unit, uint64_t address)
+{
+	return lines_table_fits(units, unit) ? dwarf_getsrc_die(&unit->die, address) : NULL;
+}
+
+const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t file)
+{
+	Dwarf_Files *files;
+	size_t n;
+
+	if (!files_table_fits(units, unit) || dwarf_getsrcfiles(&unit->code, &files, &n) != 0 ||
+	    file >= n)
+		return NULL;
+	return dwarf_filesrc(files, file, NULL, NULL);
 }

@@ -94,19 +94,6 @@ struct ps_table_sections {
 	bool big;			       /* big-endian */
 };
 
-/* Finds the sections of a file; `dwo`: of a .dwo file. */
-void ps_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo);
-
-/* Sets the budget for all tables of a file. */
-void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_sections *sections);
-
-/*
- * Returns true if the table at `offset` may be read. `comp_dir` is the length of the directory
- * that the unit was compiled in.
- */
-bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, size_t comp_dir,
-		   struct ps_table_budget *budget);
-
 struct ps_debug;
 
 enum ps_table_state {
