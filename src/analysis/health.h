@@ -5,7 +5,6 @@
 #ifndef PERFLUA_ANALYSIS_HEALTH_H
 #define PERFLUA_ANALYSIS_HEALTH_H
 
-#include "order_faults.h"
 #include "gaps.h"
 #include "perfdata/order/walk.h"
 
@@ -43,6 +42,36 @@ struct pd_health_event {
 	struct pd_longest branch; /* longest branch stack, in entries */
 	struct pd_longest stack;  /* longest copy of a stack, in bytes */
 	struct pd_throttled throttled;
+};
+
+/*
+ * The records that perf counts as "out of order events".
+ *
+ * perf sorts records by time in a queue. The recorder writes a FINISHED_ROUND once it has read
+ * all of its buffers; at that perf delivers the records that are not later than the latest one
+ * of the rounds before. A record earlier than a delivered one comes too late. A few maxima of
+ * the queue decide that, so no queue is built. See ordered_events__queue and
+ * __ordered_events__flush, tools/perf/util/ordered-events.c.
+ */
+struct pd_rounds {
+	uint64_t limit;	    /* ns: the next round delivers up to here; 0: nothing */
+	uint64_t delivered; /* ns: the latest time that the last round delivered */
+	uint64_t due;	    /* ns: the latest time in the queue up to the limit; 0: none */
+	uint64_t latest;    /* ns: the latest time in the queue; 0: it is empty */
+	uint64_t late;	    /* records that came too late */
+	uint64_t worst;	    /* ns: the most that one came too late */
+	uint64_t first;	    /* ns: the time of the first of them */
+};
+
+/*
+ * Clocks that go back: many samples in a row of one ring buffer are earlier than a sample
+ * before them. Only a few are if something delayed a writer between reading the clock and
+ * writing.
+ */
+struct pd_clock_regressions {
+	uint64_t n;
+	uint64_t worst; /* ns; the largest step back */
+	uint64_t first; /* ns; the time that the first step led to */
 };
 
 struct pd_health {

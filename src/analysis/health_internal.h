@@ -143,6 +143,23 @@ static inline bool pd_health_time_of(const struct pd_record *rec, uint64_t *time
 /* Counts a sample. */
 void pd_health_add_sample(struct pd_health_pass *pass, const struct pd_record *rec);
 
+/*
+ * A map of fixed size from keys to times. Where keys crowd an older one is forgotten, so that
+ * no recording makes the map grow. Zero-initialised: empty.
+ */
+#define PD_BOUNDED_MAP_BITS 12
+#define PD_BOUNDED_MAP_NEAR 8 /* slots in which a key can be */
+
+struct pd_bounded_map {
+	struct pd_bounded_slot {
+		uint64_t key, time;
+		/* ns; the first of the later samples that were earlier than `time` */
+		uint64_t regressed;
+		uint32_t n_behind;
+		bool used;
+	} slots[(1u << PD_BOUNDED_MAP_BITS) + PD_BOUNDED_MAP_NEAR];
+};
+
 /* The state between moments. Zero-initialised: before the first one. */
 struct pd_health_order {
 	struct pd_bounded_map throttled; /* time of the last THROTTLE, by key */
