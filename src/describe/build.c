@@ -13,6 +13,8 @@
 #include "base/vector.h"
 #include "write/edit.h"
 
+#define HEADER_BARE 72 /* without the bitmap of features */
+
 #define MOST_EVENTS 65536
 
 bool pw_builder_init(struct pw_builder *b, int64_t (*read)(void *arg, char *buffer, size_t n),
@@ -264,7 +266,7 @@ static void read_sections(struct pw_builder *b, struct pd_coder *c)
 	h->stride = attr_size + PW_IDS_ENTRY;
 	h->size = PW_HEADER_SIZE;
 	read_number(c, "header_size", &h->size);
-	if (h->size != PW_HEADER_SIZE && h->size != PW_HEADER_BARE)
+	if (h->size != PW_HEADER_SIZE && h->size != HEADER_BARE)
 		pd_code_fail(c, pd_code_find(c, "header_size"), "header_size", "104 or 72");
 	b->has_attrs_at = read_number(c, "attrs_at", &h->attrs.offset);
 	b->has_attrs_size = read_number(c, "attrs_size", &h->attrs.size);

@@ -5,7 +5,9 @@
 
 #include "statement.h"
 
-#define MOST_DEPTH 16
+#define MOST_VALUES (1u << 22)			 /* of a statement */
+#define MOST_BYTES  ((size_t)PD_RECORD_MOST * 2) /* of its strings */
+#define MOST_DEPTH  16
 
 void pw_parser_init(struct pw_parser *p, int64_t (*read)(void *arg, char *buffer, size_t n),
 		    void *arg, const char *path)
@@ -16,7 +18,7 @@ void pw_parser_init(struct pw_parser *p, int64_t (*read)(void *arg, char *buffer
 	p->path = path;
 	p->line = 1;
 	p->at = p->end = p->buffer;
-	p->text.limit = PW_MOST_BYTES;
+	p->text.limit = MOST_BYTES;
 }
 
 void pw_parser_deinit(struct pw_parser *p)
@@ -192,7 +194,7 @@ static void add_byte(struct pw_parser *p, int c)
 
 	pb_string_add(&p->text, &byte, 1);
 	p->bytes++;
-	if (p->text.failed || p->bytes > PW_MOST_BYTES)
+	if (p->text.failed || p->bytes > MOST_BYTES)
 		fail(p, "a statement with longer strings", "at most 128 MB of them");
 }
 
@@ -372,7 +374,7 @@ static struct pd_node *add_value(struct pw_parser *p, struct pd_node *table, con
 {
 	struct pd_node *node = NULL;
 
-	if (++p->values > PW_MOST_VALUES)
+	if (++p->values > MOST_VALUES)
 		return fail(p, "a statement of more values", "at most 4194304");
 	node = pd_node_new(&p->arena, table, key, PD_N_INT);
 	return node ? node : fail(p, "no memory", "memory for a value");

@@ -11,7 +11,6 @@
 #include "perfdata/container/file.h"
 
 #define PW_HEADER_SIZE 104 /* struct perf_file_header, tools/perf/util/header.h */
-#define PW_HEADER_BARE 72  /* without the bitmap of features */
 #define PW_PIPE_SIZE   16
 #define PW_IDS_ENTRY   16   /* bytes of the section of ids that follows each attr */
 #define PW_MOST_GAP    4096 /* bytes between features */

@@ -11,9 +11,6 @@
 /* Prints a statement on a line; long bytes are a list of strings, a line each. */
 void pw_print_statement(struct pd_print *out, const char *name, const struct pd_node *root);
 
-#define PW_MOST_VALUES (1u << 22)		    /* of a statement */
-#define PW_MOST_BYTES  ((size_t)PD_RECORD_MOST * 2) /* of its strings */
-
 struct pw_parser {
 	/* returns the next bytes, at most `n`; 0: there are none; -1: errno says why */
 	int64_t (*read)(void *arg, char *buffer, size_t n);

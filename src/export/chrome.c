@@ -12,6 +12,9 @@
 #include "profile.h"
 #include "stack_order.h"
 
+/* The text between events and frames of PE_CHROME. */
+#define FRAMES_OF_CHROME "\n],\"displayTimeUnit\":\"ns\",\"stackFrames\":{"
+
 struct chrome {
 	const struct pe_profile *profile;
 	struct pd_print *out;
@@ -175,7 +178,7 @@ bool pe_write_chrome(const struct pe_profile *p, const char *title, struct pd_pr
 	for (size_t i = 0; ok && i < p->n_entries; i++)
 		ok = print_instant(&w, &p->entries[i]);
 	if (ok) {
-		pd_print_const(out, PE_CHROME_FRAMES);
+		pd_print_const(out, FRAMES_OF_CHROME);
 		print_frames(&w);
 	}
 	pe_stack_order_destroy(w.stacks);
@@ -375,7 +378,7 @@ static bool finish_chrome_spans(void *state, uint64_t *size)
 	char seconds[40];
 
 	(void)size;
-	pd_print_const(out, PE_CHROME_FRAMES "},\"otherData\":{\"exporter\":\"perflua\","
+	pd_print_const(out, FRAMES_OF_CHROME "},\"otherData\":{\"exporter\":\"perflua\","
 					     "\"start\":\"");
 	snprintf(seconds, sizeof(seconds), "%" PRIu64 ".%06" PRIu64 "\"}}\n",
 		 start / 1000000000, start % 1000000000 / 1000);

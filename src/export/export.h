@@ -67,9 +67,6 @@ enum pe_format {
 	PE_FORMAT_LIST(PE_FORMAT_CONSTANT) PE_FORMATS
 };
 
-/* The text between events and frames of PE_CHROME. */
-#define PE_CHROME_FRAMES "\n],\"displayTimeUnit\":\"ns\",\"stackFrames\":{"
-
 /* Returns the name of a format. */
 const char *pe_format_name(enum pe_format format);
 

@@ -10,7 +10,6 @@
 #ifndef PERFLUA_MACHINE_FRAMES_H
 #define PERFLUA_MACHINE_FRAMES_H
 
-#include "base/map.h"
 #include "locations.h"
 
 #define PM_MAX_FRAMES  1024 /* further ones are cut off */

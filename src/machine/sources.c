@@ -5,7 +5,6 @@
 #include "perfdata/format/views.h"
 #include "perfdata/order/walk.h"
 #include "perfdata/stream/timestamp.h"
-#include "symbols/symbols.h"
 #include "internal.h"
 
 /* Returns true if samples of some event have times. */

@@ -10,7 +10,6 @@
 
 #include "query/group/report.h"
 #include "printer.h"
-#include "query/chains/chains.h"
 #include "query/chains/stacks.h"
 #include "query/rows/rows.h"
 #include "query/rows/rows_made.h"

@@ -14,7 +14,6 @@
 #ifndef PERFLUA_WRITE_REWRITER_H
 #define PERFLUA_WRITE_REWRITER_H
 
-#include "base/string_builder.h"
 #include "machine/machine.h"
 #include "writer.h"
 

@@ -8,6 +8,8 @@
 #include "rows.h"
 #include "sample.h"
 
+#define MAX_BOUND (PD_MAX_FIELDS + PD_MAX_COMMON + PD_MAX_SPLIT)
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -235,9 +237,9 @@ static struct pd_layout *create_layout(const struct pd_field_names *names,
 				       const struct pd_record_desc *desc, bool split)
 {
 	struct {
-		struct pd_bound bound[PD_MAX_BOUND];
+		struct pd_bound bound[MAX_BOUND];
 		uint8_t slot[PD_MAX_FIELD_NAMES + 1];
-		struct pd_column columns[PD_MAX_BOUND];
+		struct pd_column columns[MAX_BOUND];
 	} work;
 	struct pd_layout layout = {
 		.desc = desc,

@@ -130,8 +130,6 @@ struct pd_column {
 	bool time;     /* in nanoseconds; printed as seconds */
 };
 
-#define PD_MAX_BOUND (PD_MAX_FIELDS + PD_MAX_COMMON + PD_MAX_SPLIT)
-
 struct pd_layout {
 	const struct pd_record_desc *desc; /* NULL: an unknown record type */
 	const struct pd_shape *shape;

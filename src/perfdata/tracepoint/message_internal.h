@@ -105,7 +105,6 @@ struct pd_step {
 };
 
 #define PD_MAX_PRINT_FMT 65536 /* bytes; the kernel's have a few thousand at most */
-#define PD_MAX_STEPS	 257
 #define PD_MAX_STAR	 65535 /* largest width or precision that a sample may give */
 #define PD_MAX_INDEX	 32767
 

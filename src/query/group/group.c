@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "group_internal.h"
-#include "measure.h"
 
 static bool prepare_read(struct pq_read *read, const struct pq_node *node,
 			 struct pq_fields *fields)

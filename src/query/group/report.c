@@ -5,6 +5,8 @@
 
 #include "base/vector.h"
 
+#define MOST_OWNERS (UINT32_MAX - 8) /* numbers of owners are below */
+
 #define ASK_EVERY 4096 /* groups between two calls of ps_interrupted() */
 
 /* Returns the text of a chain that is a key of its own; NULL without memory. */
@@ -95,7 +97,7 @@ static bool set_owner(struct pq_report_maker *m, size_t g, size_t section, uint3
 	number = pq_table_search(&m->owners, m->to->words,
 				 pq_table_hash(&m->owners, m->to->words));
 	*owner = (uint32_t)number;
-	return number < PQ_REPORT_OWNERS;
+	return number < MOST_OWNERS;
 }
 
 static uint64_t *measure_at(const struct pq_report_maker *m, size_t group, size_t measure)

@@ -6,8 +6,6 @@
 #include "group_internal.h"
 #include "report.h"
 
-#define PQ_REPORT_OWNERS (UINT32_MAX - 8) /* numbers of owners are below */
-
 /* The shown part of a frame. */
 struct pq_report_part {
 	const struct pq_text *dso;     /* NULL: not asked for */
