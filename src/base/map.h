@@ -1,8 +1,11 @@
 /*
- * A hash map of items that lie in an array of the caller's: a slot keeps 32 bits of an item's
- * hash and the item's index. The caller hashes keys and says which item has a key, so that one
- * map serves keys of any kind. Open addressing with linear probing; a quarter of the slots
- * stays free.
+ * Hash maps: of items in an array of the caller's (pb_map), and made of it, of numbers by
+ * 64-bit ids (pb_id_map), and of distinct items of one size (pb_set).
+ *
+ * A pb_map is a map of items that lie in an array of the caller's: a slot keeps 32 bits of an
+ * item's hash and the item's index. The caller hashes keys and says which item has a key, so
+ * that one map serves keys of any kind. Open addressing with linear probing; a quarter of the
+ * slots stays free.
  *
  *	static bool has_name(const void *arg, uint32_t item) { … }
  *
@@ -114,10 +117,8 @@ static inline __attribute__((always_inline)) uint32_t pb_map_intern(
 
 /*
  * A map from 64-bit numbers to 32-bit ones: from ids of events, threads or processes to
- * indices.
+ * indices. Zero-initialised: empty.
  */
-
-/* Zero-initialised: empty. */
 struct pb_id_map {
 	struct pb_id_entry {
 		uint64_t key;
@@ -158,7 +159,6 @@ static inline uint32_t pb_id_map_find(const struct pb_id_map *map, uint64_t key)
  * Distinct items of one size, numbered from 0 on in the order in which they came. Items are
  * compared byte by byte, so they must have no padding.
  */
-
 struct pb_set {
 	char *items; /* [n] */
 	size_t size; /* bytes of an item, a multiple of 4 */

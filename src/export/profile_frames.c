@@ -1,4 +1,7 @@
-/* The frames of a profile: their binaries, functions and source lines. */
+/*
+ * The frames of a profile: their binaries, functions and source lines; its call chains as a
+ * tree of lines, callers first.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,8 +245,6 @@ bool pe_thread_name(const struct pe_profile *p, uint32_t number, struct pb_strin
 		pb_string_format(out, " (pid %d)", thread->pid);
 	return pb_string_end(out);
 }
-
-/* The call chains of a profile as a tree of lines, callers first. */
 
 /* The number of the frame that is not known: see pe_profile. */
 static uint32_t unknown_frame(const struct pe_profile *p)

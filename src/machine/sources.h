@@ -1,6 +1,6 @@
 /*
  * The recordings of a session, which are the sources of records: the machine that each is of,
- * and the time of a record.
+ * and the time of a record. sources.c also tells which guest a record is of: see pm_guests.
  */
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H

@@ -1,6 +1,7 @@
 /*
  * Unwinds the stack of a user process from recorded registers and a copy of the stack's top, by
- * the call frame information of its binaries.
+ * the call frame information of its binaries, and finds callers in the link register. The
+ * registers and expressions that this takes stand below.
  */
 #ifndef PERFLUA_MACHINE_UNWIND_H
 #define PERFLUA_MACHINE_UNWIND_H
@@ -51,11 +52,10 @@ bool pm_unwind_leaf(struct pm_unwinder *unwinder, const struct pd_record *rec,
 		    const struct pm_addr_context *context, uint64_t ip, uint64_t *caller);
 
 /*
- * The registers of a frame, and DWARF expressions over them, for unwinding itself. Registers
- * have the numbers that DWARF gives them, which the ABI supplements of each architecture
- * define; arch/…/include/uapi/asm/perf_regs.h defines those of samples.
+ * The registers of an architecture. They have the numbers that DWARF gives them, which the ABI
+ * supplements of each architecture define; arch/…/include/uapi/asm/perf_regs.h defines those of
+ * samples.
  */
-
 struct pm_unwind_arch {
 	uint16_t elf_machine;	  /* EM_… of elf.h; EM_NONE: only the first frame is found */
 	uint8_t word;		  /* bytes of an address */

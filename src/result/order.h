@@ -1,5 +1,6 @@
 /*
- * The order of values, and of rows.
+ * The order of cells and of rows: all rows (order.c), or the first few of each section
+ * (order_first.c), for which both share the state of sorting.
  */
 #ifndef PERFLUA_RESULT_ORDER_H
 #define PERFLUA_RESULT_ORDER_H

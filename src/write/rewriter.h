@@ -1,6 +1,7 @@
 /*
- * Rewrites the call chains of records by several workers, and writes them in the order in which
- * they were added.
+ * Rewrites samples whose user frames lie outside of their call chain, so that the chain has
+ * them: those that a copy of the stack leads to, and those that were recorded later. Several
+ * workers do; samples are written in the order in which they were added.
  *
  *	struct pw_rewriter *rewriter = pw_rewriter_create(&writer, system, workers);
  *
@@ -16,11 +17,6 @@
 
 #include "machine/machine.h"
 #include "writer.h"
-
-/*
- * Rewrites samples whose user frames lie outside of their call chain, so that the chain has
- * them: those that a copy of the stack leads to, and those that were recorded later.
- */
 
 /* Numbers of samples, by how they were rewritten. */
 struct pw_chain_counts {

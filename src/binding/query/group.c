@@ -19,11 +19,11 @@ static void read_pairing(lua_State *L, const struct pl_file *f, struct pl_job *j
 
 	if (!pl_to_paired(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs))
 		return;
-	/* the functions that are known at this point see records */
+	/* the Lua functions converted so far are called for records, later ones for rows */
 	calls = pl_calls_of(L, PL_KEEP_AT);
 	job->scope.calls = calls ? &calls->calls : NULL;
 	pl_to_made(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs);
-	/* in the thread that makes the rows; the caller shows how far it is */
+	/* rows are made in a thread that only stops when asked to: the caller shows progress */
 	job->scope.progress = pb_until_set(job->progress.interrupt);
 }
 

@@ -1,12 +1,13 @@
-/* Rows of views as perf report has them: see script/report.h. */
+/*
+ * Rows of views as lines of perf report, and the texts of functions in a column of theirs: see
+ * script/report.h.
+ */
 #include "binding/functions.h"
 #include "binding/writer.h"
 #include "perfdata/format/print_scalar.h"
 #include "script/report.h"
 #include "report.h"
 #include "result.h"
-
-/* Texts of functions, for a column of core.report_lines(): see script/report.h. */
 
 #define PL_LABELS "perflua.labels"
 

@@ -1,4 +1,7 @@
-/* Results as Lua values: the userdata that Tables wrap (lua/perflua/table). */
+/*
+ * Results as Lua values: the userdata that Tables wrap (lua/perflua/table). Their views, cells
+ * and states from Lua values and to them; their rows as text in files of Lua's.
+ */
 #ifndef PERFLUA_BINDING_RESULT_H
 #define PERFLUA_BINDING_RESULT_H
 
@@ -119,9 +122,7 @@ void pl_to_histogram(lua_State *L, int index, struct pq_sketch *sketch);
 void pl_result_view_register(lua_State *L);
 void pl_comparison_register(lua_State *L);
 
-/* Writing of rows, of views or of Lua values, to a file or function of Lua's. */
-
-/* Places on the stack of functions that write rows. */
+/* Places on the stack of functions that write rows, of views or of Lua values. */
 enum {
 	PL_WRITE_FORMAT = 1,
 	PL_WRITE_OUT, /* the file or function that text goes to */

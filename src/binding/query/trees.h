@@ -56,9 +56,7 @@ const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl
 /* Returns `size` zeroed bytes that live as long as the table at `keep` does. [-0, +0] */
 void *pl_keep(lua_State *L, int keep, size_t size);
 
-/* The conversion of trees, for the files that convert nodes and leaves. */
-
-/* The state of converting a tree. */
+/* The state of converting a tree, which the files for nodes and for leaves share. */
 struct pl_tree_reader {
 	lua_State *L;
 	int keep;

@@ -106,11 +106,9 @@ struct pl_injecting *pl_push_injecting(lua_State *L, struct pl_file *file, int o
  */
 void pl_push_injected(lua_State *L, const struct pl_injecting *injecting);
 
-/* Outlines of recordings, for copies of a time range: see write/outline.h. */
-
 /*
- * Returns the outline that is the option `outline` of the table at `options`, which keeps it;
- * NULL if there is none. [-0, +0]
+ * Returns the outline, for a copy of a time range (write/outline.h), that is the option
+ * `outline` of the table at `options`, which keeps it; NULL if there is none. [-0, +0]
  */
 const struct pw_outline *pl_get_outline(lua_State *L, int options);
 

@@ -6,14 +6,14 @@
  * written first, and records of their types, which a script writes, are taken for these.
  *
  * writer:finish() -> summary | nil, message, error number or code
+ *
+ * The summary is that of core.write(), too: pl_push_summary().
  */
 #include "binding/record.h"
 #include "perfdata/format/feature.h"
 #include "write/writer.h"
 #include "cursor.h"
 #include "write.h"
-
-/* The summary of a recording that was written, as a table. */
 
 void pl_push_feature_names(lua_State *L, const bool set[PD_FEATURES])
 {

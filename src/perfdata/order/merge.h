@@ -2,9 +2,9 @@
  * Merges chunks into the order of time. Records with equal times come in the order of their
  * streams and positions.
  *
- * A chunk is loaded when its first record is due and freed after its last one. If too many
- * bytes are loaded at once, those of some chunks are freed early; then each of their records is
- * read from the file when it is due.
+ * A chunk is loaded when its first record is due. After its last one its memory is used again
+ * for a later chunk. If too many bytes are loaded at once, those of some chunks are freed
+ * early; then each of their records is read from the file when it is due.
  */
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H

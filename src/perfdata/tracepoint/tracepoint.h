@@ -1,6 +1,6 @@
 /*
- * A tracepoint: the fields in the raw data of its samples, from its format file. See
- * Documentation/trace/events.rst of the kernel, "Event formats".
+ * A tracepoint: the fields in the raw data of its samples, from its format file, and their
+ * values (args.c). See Documentation/trace/events.rst of the kernel, "Event formats".
  */
 #ifndef PERFLUA_PERFDATA_TRACEPOINT_H
 #define PERFLUA_PERFDATA_TRACEPOINT_H

@@ -74,8 +74,8 @@ struct pq_pair_side {
 	uint32_t condition; /* asks the type and the event of a record */
 	uint32_t test;	    /* PQ_NO_PLACE, or another condition on it */
 	/*
-	 * PQ_NO_PLACE, or a condition on the record together with what is kept of the span that
-	 * has its key. Its fields of rows are the values how->opened of the latter.
+	 * PQ_NO_PLACE, or a condition that compares the record with the open span of its key.
+	 * The values that are kept of the span, how->opened, are fields of rows in it.
 	 */
 	uint32_t answers;
 	const uint32_t *keys; /* [how->n_keys] */

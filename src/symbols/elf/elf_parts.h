@@ -1,4 +1,7 @@
-/* Sections and segments of an ELF file, which lead from a symbol to where it lies. */
+/*
+ * Sections and segments of an ELF file, which lead from a symbol to where it lies; symbols for
+ * the entries of its linkage tables (elf_plt.c).
+ */
 #ifndef PERFLUA_SYMBOLS_ELF_PARTS_H
 #define PERFLUA_SYMBOLS_ELF_PARTS_H
 
@@ -67,11 +70,9 @@ const Elf_Data *ps_elf_data(Elf_Scn *section);
  */
 const char *ps_elf_string(const Elf_Data *strings, size_t at, size_t *length);
 
-struct ps_parts;
-
 /*
- * Adds the entries to a finished table: as "name@plt", and as ".plt" if no function is known.
- * Returns false without memory.
+ * Adds the entries of linkage tables to a finished table of symbols: as "name@plt", and as
+ * ".plt" if no function is known. Returns false without memory.
  */
 bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, bool mangled);
 
