@@ -223,7 +223,7 @@ static void take_query(struct query *q, const struct fuzz_part *part,
 	for (size_t i = 0; i < q->grouping.n_keys; i++) {
 		q->keys[i].value = take_value(q);
 		if (pb_take8(&q->c) % 4 == 1)
-			q->keys[i].other = take_value(q);
+			q->keys[i].fallback = take_value(q);
 	}
 	for (size_t i = 0; i < q->grouping.n_measures; i++)
 		take_measure(q, &q->measures[i]);

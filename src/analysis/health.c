@@ -262,10 +262,10 @@ static void merge_event(struct pd_health_event *to, const struct pd_health_event
 	merge_longest(&to->stack, &from->stack);
 }
 
-bool pd_health_merge(struct pd_health_pass *p, const struct pd_health_pass *other)
+bool pd_health_merge(struct pd_health_pass *p, const struct pd_health_pass *added)
 {
 	struct pd_health *h = p->health;
-	const struct pd_health *from = other->health;
+	const struct pd_health *from = added->health;
 
 	for (size_t i = 0; i < PD_RECORD_TYPES; i++)
 		h->types[i] += from->types[i];
@@ -284,7 +284,7 @@ bool pd_health_merge(struct pd_health_pass *p, const struct pd_health_pass *othe
 	h->restated += from->restated;
 	if (from->times.known)
 		pd_time_range_widen(&h->times, from->times.first, from->times.last);
-	return pd_gaps_merge(&p->gaps, &other->gaps);
+	return pd_gaps_merge(&p->gaps, &added->gaps);
 }
 
 void pd_health_deinit(struct pd_health *h)

@@ -76,7 +76,7 @@ void pd_health_add(struct pd_health_pass *pass, const struct pd_record *rec);
  * Adds what another pass counted, which had the same events, but for its moments. Returns false
  * without memory.
  */
-bool pd_health_merge(struct pd_health_pass *pass, const struct pd_health_pass *other);
+bool pd_health_merge(struct pd_health_pass *pass, const struct pd_health_pass *added);
 
 /* Adds a moment; sets pass->no_memory without memory. */
 static inline void pd_health_note(struct pd_health_pass *p, const struct pd_moment *moment)

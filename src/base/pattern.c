@@ -368,7 +368,7 @@ static bool make_item_room(struct pb_pattern *pattern, size_t n)
 bool pb_pattern_match(struct pb_pattern *pattern, const char *text, size_t n, bool *matches)
 {
 	const uint8_t *bytes = (const uint8_t *)text;
-	uint8_t *from, *to, *other;
+	uint8_t *from, *to, *spare;
 	size_t *stack;
 
 	if (!make_item_room(pattern, n))
@@ -388,9 +388,9 @@ bool pb_pattern_match(struct pb_pattern *pattern, const char *text, size_t n, bo
 			step_frontier(item, bytes, n, from, to);
 		else
 			step_balanced(item, bytes, n, from, to, stack);
-		other = from;
+		spare = from;
 		from = to;
-		to = other;
+		to = spare;
 	}
 	*matches = pattern->to_end ? from[n] : memchr(from, 1, n + 1) != NULL;
 	return true;

@@ -49,14 +49,14 @@ static void mix_block(uint32_t *state, const uint8_t *block)
 	memcpy(v, state, sizeof(v));
 	for (unsigned i = 0; i < 64; i++) {
 		uint32_t e = v[4], a = v[0];
-		uint32_t one = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-			       ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
-		uint32_t two = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-			       ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+		uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+			      ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
+		uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
+			      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
 
 		memmove(v + 1, v, 7 * sizeof(*v));
-		v[4] += one;
-		v[0] = one + two;
+		v[4] += t1;
+		v[0] = t1 + t2;
 	}
 	for (unsigned i = 0; i < 8; i++)
 		state[i] += v[i];

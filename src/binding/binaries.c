@@ -277,10 +277,10 @@ static void push_history_range(lua_State *L, struct pl_file *f,
 
 /*
  * Adds the history of an address in one system to the array on top; only the range that has
- * `time` if `one` is true. [-0, +0]
+ * `time` if `has_time` is true. [-0, +0]
  */
 static void add_history(lua_State *L, struct pl_file *f, struct pm_addr_context *context,
-			uint64_t address, bool one, uint64_t time)
+			uint64_t address, bool has_time, uint64_t time)
 {
 	lua_Integer n = luaL_len(L, -1);
 	struct pm_history_range range = { .last = UINT64_MAX };
@@ -288,7 +288,7 @@ static void add_history(lua_State *L, struct pl_file *f, struct pm_addr_context 
 	for (context->time = 0;; context->time = range.last + 1) {
 		if (!pm_history_at(f->resolver, context, address, &range))
 			luaL_error(L, "no memory for the recorded system");
-		if (!one || (range.from <= time && time <= range.last)) {
+		if (!has_time || (range.from <= time && time <= range.last)) {
 			push_history_range(L, f, &range);
 			if (f->session->n_files > 1)
 				pl_set_integer(L, "source", context->machine + 1);
@@ -305,8 +305,8 @@ int pl_file_history(lua_State *L)
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer pid = luaL_optinteger(L, 2, -1), guest = luaL_optinteger(L, 5, 0);
 	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
-	bool one = !lua_isnoneornil(L, 4);
-	uint64_t time = one ? (uint64_t)luaL_checkinteger(L, 4) : 0;
+	bool has_time = !lua_isnoneornil(L, 4);
+	uint64_t time = has_time ? (uint64_t)luaL_checkinteger(L, 4) : 0;
 	struct pm_addr_context context = {
 		.pid = (int32_t)pid,
 		.machine_pid = (int32_t)guest,
@@ -323,7 +323,7 @@ int pl_file_history(lua_State *L)
 	pl_system_hold(f);
 	lua_newtable(L);
 	for (; context.machine < f->session->n_files; context.machine++) {
-		add_history(L, f, &context, address, one, time);
+		add_history(L, f, &context, address, has_time, time);
 	}
 	switch (pm_address_mode(f->system, 0, address)) {
 	case PD_CPUMODE_KERNEL:

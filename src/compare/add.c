@@ -126,10 +126,10 @@ static void name_address(struct adding *a, size_t g, struct pq_value *symbol,
 	if (build_id.type != PQ_TEXT || build_id.size > 2 * UINT8_MAX)
 		return;
 	name = (struct pd_text){ build_id.p, build_id.size };
-	if (!pc_has_binary(naming->other, name) ||
+	if (!pc_has_binary(naming->theirs, name) ||
 	    !pc_find_address(naming->own, a->run->number, name, ip, &place))
 		return;
-	if (pc_find_function(naming->other, &place, &name)) {
+	if (pc_find_function(naming->theirs, &place, &name)) {
 		*symbol = (struct pq_value){ .type = PQ_TEXT,
 					     .p = name.p,
 					     .size = (uint32_t)name.n };

@@ -156,10 +156,10 @@ uint64_t pc_binaries_unnamed(const struct pc_binaries *a, const struct pc_binari
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
-		const struct binary *other = find_binary(b, a->list[i].build_id);
+		const struct binary *match = find_binary(b, a->list[i].build_id);
 
-		if (other)
-			n += a->list[i].unnamed + other->unnamed;
+		if (match)
+			n += a->list[i].unnamed + match->unnamed;
 	}
 	return n;
 }

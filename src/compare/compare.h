@@ -67,7 +67,7 @@ struct pc_binaries;
 
 /* Names for addresses that stand where no function is known: see binaries.h. */
 struct pc_naming {
-	const struct pc_binaries *own, *other; /* NULL: addresses are not named */
+	const struct pc_binaries *own, *theirs; /* NULL: addresses are not named */
 	size_t build_id; /* key: of the binary; PR_NONE: no address stands for a function */
 };
 

@@ -203,8 +203,8 @@ static inline bool pc_is_compared(const struct pc_comparison *c, const struct pc
  */
 struct pc_met {
 	const struct pr_result *result;
-	size_t n_keys; /* the first keys, which tell the row */
-	size_t other;  /* another key that does; PR_NONE: none */
+	size_t n_keys;	  /* the first keys, which tell the row */
+	size_t extra_key; /* another key that does; PR_NONE: none */
 	/* [n * (n_words + 1)]: words of each group, and the number of its row */
 	uint64_t *groups;
 	size_t n_words, n, room;
@@ -218,7 +218,7 @@ struct pc_met {
 
 /* Initializes *met for a result, which must outlive it. Returns false without memory. */
 bool pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_keys,
-		 size_t other);
+		 size_t extra_key);
 void pc_met_deinit(struct pc_met *met);
 
 /*

@@ -6,11 +6,11 @@
 #include "base/vector.h"
 
 bool pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_keys,
-		 size_t other)
+		 size_t extra_key)
 {
 	size_t n_types = (n_keys + 1 + 7) / 8;
 
-	*met = (struct pc_met){ .result = result, .n_keys = n_keys, .other = other };
+	*met = (struct pc_met){ .result = result, .n_keys = n_keys, .extra_key = extra_key };
 	met->n_words = 1 + n_keys + 1 + n_types;
 	met->ahead = calloc(PC_AHEAD * met->n_words, sizeof(*met->ahead));
 	pb_secret_make(&met->secret);
@@ -52,8 +52,8 @@ static void read_words(const struct pc_met *met, size_t g, uint64_t *words)
 	uint8_t *types = (uint8_t *)(words + met->n_keys + 2);
 
 	words[0] = pr_section(met->result, g);
-	for (size_t k = 0; k < met->n_keys + (met->other != PR_NONE); k++)
-		words[k + 1] = pr_key_bits(met->result, g, k < met->n_keys ? k : met->other,
+	for (size_t k = 0; k < met->n_keys + (met->extra_key != PR_NONE); k++)
+		words[k + 1] = pr_key_bits(met->result, g, k < met->n_keys ? k : met->extra_key,
 					   &types[k]);
 }
 

@@ -148,25 +148,25 @@ void pc_set_values(struct pc_comparison *c)
 /* Takes errors from the values of runs: a side with few runs varies as the other does. */
 static void set_run_errors(const struct pc_comparison *c, struct pc_row *row)
 {
-	struct pc_part *known = &row->parts[PC_BEFORE], *other = &row->parts[PC_AFTER];
+	struct pc_part *known = &row->parts[PC_BEFORE], *lone = &row->parts[PC_AFTER];
 
 	known->freedom = (double)known->n - 1;
-	other->freedom = (double)other->n - 1;
-	if (!c->options.n_runs[PC_AFTER] || (known->n >= MIN_RUNS && other->n >= MIN_RUNS))
+	lone->freedom = (double)lone->n - 1;
+	if (!c->options.n_runs[PC_AFTER] || (known->n >= MIN_RUNS && lone->n >= MIN_RUNS))
 		return;
 	if (known->n < MIN_RUNS) {
 		struct pc_part *few = known;
 
-		known = other;
-		other = few;
+		known = lone;
+		lone = few;
 	}
 	if (known->n < MIN_RUNS) {
 		row->is_unknown = true;
 		return;
 	}
-	known->error *= sqrt(1 + known->n / fmax(other->n, 1));
-	other->error = 0;
-	other->freedom = 1;
+	known->error *= sqrt(1 + known->n / fmax(lone->n, 1));
+	lone->error = 0;
+	lone->freedom = 1;
 }
 
 /* Returns the factor from the error of a sum, or of a ratio of sums, to that of the value. */

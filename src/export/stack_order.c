@@ -158,10 +158,10 @@ static int compare_nodes(const void *left, const void *right, void *arg)
 {
 	const struct pe_stack_order *order = arg;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	uint64_t total = order->nodes[a].total, other = order->nodes[b].total;
+	uint64_t total_a = order->nodes[a].total, total_b = order->nodes[b].total;
 
-	if (total != other)
-		return total < other ? -1 : 1;
+	if (total_a != total_b)
+		return total_a < total_b ? -1 : 1;
 	return (call_at(order, a)->frame < call_at(order, b)->frame) -
 	       (call_at(order, a)->frame > call_at(order, b)->frame);
 }

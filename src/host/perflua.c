@@ -44,14 +44,14 @@ struct terminal_size {
 	int columns, rows;
 };
 
-/* Returns the number in a variable of the environment, `other` if there is none. */
-static int read_variable(const char *name, int other)
+/* Returns the number in a variable of the environment, `fallback` if there is none. */
+static int read_variable(const char *name, int fallback)
 {
 	const char *text = getenv(name);
 	char *end;
 	long n = text ? strtol(text, &end, 10) : 0;
 
-	return n > 0 && n <= MOST_CELLS && !*end ? (int)n : other;
+	return n > 0 && n <= MOST_CELLS && !*end ? (int)n : fallback;
 }
 
 /*

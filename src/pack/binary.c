@@ -331,17 +331,19 @@ static void put_code(struct binary *b)
 		pk_put(&b->part, asked->n_codes);
 	}
 	for (size_t i = 0; i < asked->n_codes; i++) {
-		const struct ps_asked_code *one = &asked->codes[i];
+		const struct ps_asked_code *function = &asked->codes[i];
 
-		pk_put(&b->part, one->start);
-		pk_put(&b->part, one->size);
-		pk_put(&b->part, one->code.address);
-		pk_put(&b->part, one->code.machine);
-		pk_put(&b->part, (one->code.is_64 ? 1u : 0u) | (one->code.is_big ? 2u : 0u));
-		pk_put_text(&b->part, b->texts, one->path);
-		pk_put(&b->part, (uint64_t)one->code.written);
-		pk_put(&b->part, one->code.size);
-		pb_string_add(&b->part, (const char *)one->code.bytes, one->code.size);
+		pk_put(&b->part, function->start);
+		pk_put(&b->part, function->size);
+		pk_put(&b->part, function->code.address);
+		pk_put(&b->part, function->code.machine);
+		pk_put(&b->part,
+		       (function->code.is_64 ? 1u : 0u) | (function->code.is_big ? 2u : 0u));
+		pk_put_text(&b->part, b->texts, function->path);
+		pk_put(&b->part, (uint64_t)function->code.written);
+		pk_put(&b->part, function->code.size);
+		pb_string_add(&b->part, (const char *)function->code.bytes,
+			      function->code.size);
 		b->summary->functions++;
 	}
 	pk_put_part(b->out, PS_PACKED_CODE, &b->part);

@@ -111,12 +111,12 @@ struct px_line {
 	} maps_lost; /* see has_lost_maps() */
 };
 
-/* Returns an integer of the sample; `other`, perf's value for it, if it was not recorded. */
-static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_t other)
+/* Returns an integer of the sample; `fallback`, perf's value for it, if it was not recorded. */
+static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_t fallback)
 {
 	int64_t v;
 
-	return pm_integer(line->rec, id, &v) ? v : other;
+	return pm_integer(line->rec, id, &v) ? v : fallback;
 }
 
 /*

@@ -230,15 +230,15 @@ void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_c
 	pb_set_init(&s->threads, sizeof(struct pt_thread));
 	pb_set_init(&s->sums.keys, sizeof(struct sum_key));
 	create_samples(s);
-	s->one = prepare_insert(s, 1);
+	s->insert_one = prepare_insert(s, 1);
 	if ((OWN_COLUMNS + columns->n_more) * PT_AT_ONCE <= MOST_VALUES)
-		s->many = prepare_insert(s, PT_AT_ONCE);
+		s->insert_many = prepare_insert(s, PT_AT_ONCE);
 }
 
 void pt_samples_deinit(struct pt_samples *s)
 {
-	s->sql->library->finalize(s->one);
-	s->sql->library->finalize(s->many);
+	s->sql->library->finalize(s->insert_one);
+	s->sql->library->finalize(s->insert_many);
 	pb_set_deinit(&s->sums.keys);
 	free(s->sums.list);
 	pb_set_deinit(&s->threads);
@@ -361,8 +361,8 @@ static bool bind_row(struct pt_samples *s, pt_statement *statement, int first,
 static void add_waiting_samples(struct pt_samples *s)
 {
 	size_t width = OWN_COLUMNS + s->columns->n_more;
-	bool at_once = s->many && s->n_waiting == PT_AT_ONCE;
-	pt_statement *statement = at_once ? s->many : s->one;
+	bool at_once = s->insert_many && s->n_waiting == PT_AT_ONCE;
+	pt_statement *statement = at_once ? s->insert_many : s->insert_one;
 
 	for (size_t i = 0; i < s->n_waiting; i++) {
 		if (!bind_row(s, statement, at_once ? (int)(i * width) + 1 : 1, s->waiting[i]))

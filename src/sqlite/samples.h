@@ -37,7 +37,8 @@ struct pt_samples {
 	const struct pt_columns *columns;
 	struct pb_set threads;	     /* of pt_thread */
 	struct pm_string_pool comms; /* their names */
-	pt_statement *one, *many; /* adds a sample; adds PT_AT_ONCE of them, NULL: too wide */
+	pt_statement *insert_one;
+	pt_statement *insert_many; /* adds PT_AT_ONCE samples; NULL: too wide */
 	const struct pq_value *waiting[PT_AT_ONCE];
 	size_t n_waiting;
 	const struct pd_event **events; /* [n_events]: those that were met */

@@ -272,9 +272,9 @@ static bool resample(struct pn_bootstrap *b, const struct pn_cell *cells, size_t
  */
 static bool resample_one(struct pn_bootstrap *b, uint32_t slice, struct pn_noise *noise)
 {
-	const struct pn_cell one = { slice, 1, 1 };
+	const struct pn_cell cell = { slice, 1, 1 };
 	struct pn_noise *known = &b->of_one[slice];
-	bool ok = known->freedom > 0 || resample(b, &one, 1, 1, 1, 1, known);
+	bool ok = known->freedom > 0 || resample(b, &cell, 1, 1, 1, 1, known);
 
 	*noise = *known;
 	return ok;

@@ -395,13 +395,13 @@ static struct ps_dso *make_dso(struct ps_store *store, const struct ps_dso_id *i
 /*
  * Adds what another mapping of the same inode number states. perf itself ignores generations.
  */
-static void note_file(struct ps_file_id *file, const struct ps_file_id *other)
+static void note_file(struct ps_file_id *file, const struct ps_file_id *mapped)
 {
 	if (!file->generation)
-		file->generation = other->generation;
-	file->is_ambiguous |= other->is_ambiguous || other->major != file->major ||
-			      other->minor != file->minor ||
-			      (other->generation && other->generation != file->generation);
+		file->generation = mapped->generation;
+	file->is_ambiguous |= mapped->is_ambiguous || mapped->major != file->major ||
+			      mapped->minor != file->minor ||
+			      (mapped->generation && mapped->generation != file->generation);
 }
 
 static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_id *id)

@@ -230,14 +230,14 @@ static void find_id(uint64_t type, int at[2])
 /* Returns whether ids lie at one place in the records of all events. */
 static bool have_ids(const struct pw_description *d)
 {
-	int first[2], other[2];
+	int first[2], next[2];
 
 	if (d->n_events < 2)
 		return true;
 	find_id(d->events[0].attr.sample_type, first);
 	for (size_t i = 1; i < d->n_events && first[0] >= 0; i++) {
-		find_id(d->events[i].attr.sample_type, other);
-		if (other[0] != first[0] || other[1] != first[1])
+		find_id(d->events[i].attr.sample_type, next);
+		if (next[0] != first[0] || next[1] != first[1])
 			return false;
 	}
 	return first[0] >= 0;

@@ -275,11 +275,11 @@ static void read_naming(lua_State *L, struct pc_run *run)
 	if (lua_getfield(L, AT_RUN, "naming") == LUA_TTABLE) {
 		run->naming.build_id = pl_get_place(L, -1, "build_id");
 		run->naming.own = get_binaries(L, "own");
-		run->naming.other = get_binaries(L, "other");
+		run->naming.theirs = get_binaries(L, "other");
 		luaL_argcheck(L, run->naming.build_id < run->result->shape.n_keys, AT_RUN,
 			      "no key of build-ids");
-		if (!run->naming.own || !run->naming.other)
-			run->naming.own = run->naming.other = NULL;
+		if (!run->naming.own || !run->naming.theirs)
+			run->naming.own = run->naming.theirs = NULL;
 	}
 	lua_pop(L, 1);
 }

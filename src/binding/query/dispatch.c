@@ -37,7 +37,7 @@ struct dispatch {
 	bool by_wall;		 /* `next` is a time of CLOCK_MONOTONIC, not of records */
 	bool started;		 /* `next` is set */
 	bool failed;		 /* interval() raised while a stream was waited for */
-	struct handler other;
+	struct handler fallback;
 	struct handler types[PD_RECORD_TYPES];
 	size_t n_events;
 	struct handler *events; /* handlers by event number, in the userdata at AT_EVENTS */
@@ -144,7 +144,7 @@ static const struct handler *find_handler(const struct dispatch *d, const struct
 		h = &d->events[rec->event->number];
 	if ((!h || !h->fn) && rec->type < PD_RECORD_TYPES)
 		h = &d->types[rec->type];
-	return h && h->fn ? h : &d->other;
+	return h && h->fn ? h : &d->fallback;
 }
 
 /* Allocates handlers for n events, at AT_EVENTS, and keeps those that there are. */
@@ -378,7 +378,7 @@ int pl_file_dispatch(lua_State *L)
 	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, d->cursor);
 	take_handlers(L, "event_handlers", d->events, d->n_events, 1, d->cursor);
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
-		take_handler(L, &d->other, d->cursor);
+		take_handler(L, &d->fallback, d->cursor);
 	lua_settop(L, AT_TOP);
 	take_interval(L, d);
 	enter_handler_calls(L, d);

@@ -108,7 +108,7 @@ static void read_keys(lua_State *L, const struct pl_file *f, struct pl_job *job)
 		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "invalid query: a key is a table");
 		keys[i].value = get_node(L, f, "value");
-		keys[i].other = get_node(L, f, "other");
+		keys[i].fallback = get_node(L, f, "other");
 		if (!keys[i].value)
 			luaL_error(L, "invalid query: a key has no value");
 		if (lua_getfield(L, -1, "at") != LUA_TNIL) {
@@ -220,7 +220,7 @@ static bool job_asks_system(const struct pl_job *job)
 	}
 	for (size_t i = 0; i < g->n_keys; i++)
 		asks = asks || pq_asks_system(g->keys[i].value, session) ||
-		       pq_asks_system(g->keys[i].other, session);
+		       pq_asks_system(g->keys[i].fallback, session);
 	for (size_t i = 0; i < g->n_measures; i++)
 		asks = asks || pq_asks_system(g->measures[i].value, session) ||
 		       pq_asks_system(g->measures[i].weight, session);

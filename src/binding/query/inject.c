@@ -42,13 +42,13 @@ static void read_known(lua_State *L, int known, struct pl_injecting *injecting,
 		luaL_error(L, "no memory to inject");
 	lua_pushnil(L);
 	for (; lua_next(L, known); lua_pop(L, 1)) {
-		struct pj_known *one = &injecting->known[asked->n_known++];
+		struct pj_known *entry = &injecting->known[asked->n_known++];
 		const char *bytes = luaL_checklstring(L, -1, &size);
 
 		luaL_argcheck(L, size && size <= PS_MAX_BUILD_ID, known, "not a build-id");
-		one->name = luaL_checkstring(L, -2); /* the table keeps it */
-		one->id.size = (uint8_t)size;
-		memcpy(one->id.bytes, bytes, size);
+		entry->name = luaL_checkstring(L, -2); /* the table keeps it */
+		entry->id.size = (uint8_t)size;
+		memcpy(entry->id.bytes, bytes, size);
 	}
 	asked->known = injecting->known;
 }

@@ -244,14 +244,14 @@ int pl_result_add(lua_State *L)
 int pl_result_places(lua_State *L)
 {
 	const struct pl_result *r = pl_check_result(L, 1);
-	lua_Integer other = luaL_checkinteger(L, 3);
+	lua_Integer rest = luaL_checkinteger(L, 3);
 	uint32_t *places;
 	size_t n;
 
 	luaL_checktype(L, 2, LUA_TTABLE);
 	lua_settop(L, 3);
 	places = read_sections(L, 2, &n);
-	pq_groups_set_sections(r->result->groups, places + 1, n ? n - 1 : 0, (uint32_t)other);
+	pq_groups_set_sections(r->result->groups, places + 1, n ? n - 1 : 0, (uint32_t)rest);
 	return 0;
 }
 

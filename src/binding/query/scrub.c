@@ -81,14 +81,14 @@ static void add_example(struct summed *sum, const struct pv_name *name)
 {
 	sum->distinct++;
 	for (size_t i = 0; i < EXAMPLES; i++) {
-		const struct pv_name *other = sum->examples[i];
+		const struct pv_name *shorter = sum->examples[i];
 
-		if (other && other->n >= name->n)
+		if (shorter && shorter->n >= name->n)
 			continue;
 		sum->examples[i] = name;
-		if (!other)
+		if (!shorter)
 			return;
-		name = other;
+		name = shorter;
 	}
 }
 

@@ -300,9 +300,9 @@ static bool take_late_event_update(struct pd_file *file, struct pb_cursor *c,
 	return take_event_update(file, c, rec->offset);
 }
 
-static bool text_equals(const char *text, struct pd_text other)
+static bool text_equals(const char *a, struct pd_text b)
 {
-	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
+	return a && strlen(a) == b.n && memcmp(a, b.p, b.n) == 0;
 }
 
 static bool knows_attr(const struct pd_file *file, struct pb_cursor *c,

@@ -305,11 +305,11 @@ double pd_session_part(const struct pd_session *s, const struct pd_record *rec)
 		return -1;
 	for (size_t i = 0; i < s->n_files; i++) {
 		for (size_t k = 0; k < s->files[i]->n_streams; k++) {
-			const struct pd_stream *other = &s->files[i]->streams[k];
+			const struct pd_stream *current = &s->files[i]->streams[k];
 
-			reached = reached || other == stream;
-			all += (double)other->data.size;
-			before += reached ? 0 : (double)other->data.size;
+			reached = reached || current == stream;
+			all += (double)current->data.size;
+			before += reached ? 0 : (double)current->data.size;
 		}
 	}
 	return all > 0 ? before / all : 0;

@@ -56,7 +56,7 @@ static const char *const software_names[] = {
 
 /* enum perf_hw_cache_op_id: the name of an operation, and of its accesses */
 static const struct {
-	const char *one, *many;
+	const char *singular, *plural;
 } cache_ops[] = { { "load", "loads" }, { "store", "stores" }, { "prefetch", "prefetches" } };
 
 #define LOADS	   (1u << 0)
@@ -120,9 +120,9 @@ static void name_cache(struct text *t, const struct pd_attr *attr, const char *p
 	else if (!(caches[cache].ops & 1u << op))
 		append(t, "invalid-cache");
 	else if (miss)
-		append(t, "%s-%s-misses", caches[cache].name, cache_ops[op].one);
+		append(t, "%s-%s-misses", caches[cache].name, cache_ops[op].singular);
 	else
-		append(t, "%s-%s", caches[cache].name, cache_ops[op].many);
+		append(t, "%s-%s", caches[cache].name, cache_ops[op].plural);
 }
 
 static void name_raw(struct text *t, const struct pd_attr *attr, const char *pmu)

@@ -51,8 +51,8 @@ static inline void sift_top(struct pd_merge *m, uint64_t time, uint32_t item)
 {
 	struct pd_merge_node *heap = m->heap;
 	size_t child = 1;
-	uint64_t other_time;
-	uint32_t other;
+	uint64_t below_time;
+	uint32_t below;
 	bool turn;
 
 	if (m->n < 2) {
@@ -62,14 +62,14 @@ static inline void sift_top(struct pd_merge *m, uint64_t time, uint32_t item)
 	}
 	if (m->n > 2 && node_is_before(m, &heap[2], heap[1].time, heap[1].item))
 		child = 2;
-	other_time = heap[child].time;
-	other = heap[child].item;
-	turn = other_time < time;
-	if (other_time == time)
-		turn = m->items[other].number < m->items[item].number;
-	heap[0].time = turn ? other_time : time;
-	heap[0].item = turn ? other : item;
-	sift_down(m, child, turn ? time : other_time, turn ? item : other);
+	below_time = heap[child].time;
+	below = heap[child].item;
+	turn = below_time < time;
+	if (below_time == time)
+		turn = m->items[below].number < m->items[item].number;
+	heap[0].time = turn ? below_time : time;
+	heap[0].item = turn ? below : item;
+	sift_down(m, child, turn ? time : below_time, turn ? item : below);
 }
 
 static void sift_up(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)

@@ -259,9 +259,9 @@ void pd_tracepoint_destroy(struct pd_tracepoint *tracepoint)
 uint32_t pd_tracepoint_find(const struct pd_tracepoint *tracepoint, const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < tracepoint->n_fields; i++) {
-		const char *one = tracepoint->fields[i].name;
+		const char *field = tracepoint->fields[i].name;
 
-		if (strlen(one) == n && memcmp(one, name, n) == 0)
+		if (strlen(field) == n && memcmp(field, name, n) == 0)
 			return i;
 	}
 	return PD_NO_ARG;

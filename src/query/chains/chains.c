@@ -248,7 +248,7 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 		       at->mode * c->keys.factors[1];
 	uint64_t hash = pb_scatter(at->ip ^ tag);
 	const struct ps_symbol *symbol;
-	struct pq_seen_name *seen, other;
+	struct pq_seen_name *seen, first;
 	uint32_t number;
 
 	if (!c->names && !make_names(c))
@@ -259,9 +259,9 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 		return true;
 	}
 	if (looked->known && is_seen(&seen[1], at->ip, tag)) {
-		other = seen[0];
+		first = seen[0];
 		seen[0] = seen[1];
-		seen[1] = other;
+		seen[1] = first;
 		*name = (struct pd_text){ seen[0].name, seen[0].size };
 		return true;
 	}

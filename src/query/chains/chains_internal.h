@@ -46,7 +46,7 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 {
 	const uint8_t *bytes = words;
 	const uint64_t *k = keys->words;
-	struct pb_wide sum = { n, 0 }, other = { 0, 0 };
+	struct pb_wide sum = { n, 0 }, more = { 0, 0 };
 	struct pq_hash hash;
 	size_t i = 0;
 
@@ -56,15 +56,15 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 	for (; i + 4 <= n; i += 4) {
 		pb_wide_add(&sum, pb_wide_product(pq_word(bytes, i) + k[i],
 						  pq_word(bytes, i + 1) + k[i + 1]));
-		pb_wide_add(&other, pb_wide_product(pq_word(bytes, i + 2) + k[i + 2],
-						    pq_word(bytes, i + 3) + k[i + 3]));
+		pb_wide_add(&more, pb_wide_product(pq_word(bytes, i + 2) + k[i + 2],
+						   pq_word(bytes, i + 3) + k[i + 3]));
 	}
 	for (; i < n; i += 2) {
 		uint64_t second = i + 1 < n ? pq_word(bytes, i + 1) : 0;
 
 		pb_wide_add(&sum, pb_wide_product(pq_word(bytes, i) + k[i], second + k[i + 1]));
 	}
-	pb_wide_add(&sum, other);
+	pb_wide_add(&sum, more);
 	/*
 	 * mix each half into the other, as the lower half alone is not a good hash; nothing is
 	 * lost by it
@@ -228,8 +228,8 @@ struct pq_chains {
 	uint32_t own;		  /* the result of pq_chains_own() */
 	struct pq_looked entered; /* the record of pq_chains_enter() */
 	/*
-	 * Names met last, in sets of two, a cache line each: the first is the one that was asked
-	 * for last; NULL: not needed yet
+	 * Names met last, in sets of two, a cache line each: the first is the one that was
+	 * asked for last; NULL: not needed yet
 	 */
 	struct pq_seen_name (*names)[2];
 };

@@ -331,29 +331,29 @@ static int compare_frames(const struct pq_stack_frame *a, const struct pq_stack_
 	return c ? c : memcmp(&a->build_id, &b->build_id, sizeof(a->build_id));
 }
 
-bool pq_stacks_equal(const struct pq_stacks *s, uint32_t i, const struct pq_stacks *other,
+bool pq_stacks_equal(const struct pq_stacks *s, uint32_t i, const struct pq_stacks *theirs,
 		     uint32_t k)
 {
 	size_t n, m;
-	const uint32_t *a = pq_stacks_frames(s, i, &n), *b = pq_stacks_frames(other, k, &m);
+	const uint32_t *a = pq_stacks_frames(s, i, &n), *b = pq_stacks_frames(theirs, k, &m);
 
-	if (s == other || n != m)
-		return s == other && i == k;
-	while (n && pq_stack_frame_equal(&s->frames[a[n - 1]], &other->frames[b[n - 1]]))
+	if (s == theirs || n != m)
+		return s == theirs && i == k;
+	while (n && pq_stack_frame_equal(&s->frames[a[n - 1]], &theirs->frames[b[n - 1]]))
 		n--;
 	return !n;
 }
 
-int pq_stacks_compare(const struct pq_stacks *s, uint32_t i, const struct pq_stacks *other,
+int pq_stacks_compare(const struct pq_stacks *s, uint32_t i, const struct pq_stacks *theirs,
 		      uint32_t k)
 {
 	size_t n, m;
-	const uint32_t *a = pq_stacks_frames(s, i, &n), *b = pq_stacks_frames(other, k, &m);
+	const uint32_t *a = pq_stacks_frames(s, i, &n), *b = pq_stacks_frames(theirs, k, &m);
 
 	while (n && m) {
-		int c = s == other && a[n - 1] == b[m - 1] ?
+		int c = s == theirs && a[n - 1] == b[m - 1] ?
 				0 :
-				compare_frames(&s->frames[a[n - 1]], &other->frames[b[m - 1]]);
+				compare_frames(&s->frames[a[n - 1]], &theirs->frames[b[m - 1]]);
 
 		if (c)
 			return c;

@@ -85,16 +85,16 @@ bool pq_stacks_were_cut(const struct pq_stacks *stacks);
 
 bool pq_stack_frame_equal(const struct pq_stack_frame *a, const struct pq_stack_frame *b);
 
-/* Returns true if stack i and stack k of `other` have equal frames. */
-bool pq_stacks_equal(const struct pq_stacks *stacks, uint32_t i, const struct pq_stacks *other,
+/* Returns true if stack i and stack k of `theirs` have equal frames. */
+bool pq_stacks_equal(const struct pq_stacks *stacks, uint32_t i, const struct pq_stacks *theirs,
 		     uint32_t k);
 
 /*
  * Compares stacks, from the first caller on, by the names of functions, then by what else tells
- * frames apart. Returns a number below 0 if stack i comes before stack k of `other`.
+ * frames apart. Returns a number below 0 if stack i comes before stack k of `theirs`.
  */
-int pq_stacks_compare(const struct pq_stacks *stacks, uint32_t i, const struct pq_stacks *other,
-		      uint32_t k);
+int pq_stacks_compare(const struct pq_stacks *stacks, uint32_t i,
+		      const struct pq_stacks *theirs, uint32_t k);
 
 /*
  * Writes a stack as the field `stack` has it to `to`, without a NUL. Returns its size in bytes.

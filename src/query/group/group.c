@@ -26,7 +26,7 @@ static bool prepare_keys(struct pq_groups *groups)
 		const struct pq_key *key = &grouping->keys[i];
 
 		if (!prepare_read(&groups->keys[i].value, key->value, groups->fields) ||
-		    !prepare_read(&groups->keys[i].other, key->other, groups->fields))
+		    !prepare_read(&groups->keys[i].fallback, key->fallback, groups->fields))
 			return false;
 	}
 	return true;
@@ -200,7 +200,7 @@ void pq_groups_forget_reads(struct pq_groups *groups)
 {
 	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++) {
 		destroy_read(&key->value);
-		destroy_read(&key->other);
+		destroy_read(&key->fallback);
 	}
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
 		destroy_read(&m->value);

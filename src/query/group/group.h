@@ -45,7 +45,7 @@ enum pq_measure_kind {
 
 struct pq_key {
 	const struct pq_node *value;
-	const struct pq_node *other; /* the key if `value` is absent; NULL: PQ_NIL */
+	const struct pq_node *fallback; /* the key if `value` is absent; NULL: PQ_NIL */
 };
 
 struct pq_measure {
@@ -321,10 +321,10 @@ bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping,
 
 /*
  * Renumbers sections, the keys 0 of a table that was created bare or made its own: section i
- * becomes places[i - 1], for 0 < i <= n; all others become `other`.
+ * becomes places[i - 1], for 0 < i <= n; all others become `rest`.
  */
 void pq_groups_set_sections(struct pq_groups *groups, const uint32_t *places, size_t n,
-			    uint32_t other);
+			    uint32_t rest);
 
 /* Return how many keys groups have, and how many measures. */
 size_t pq_groups_n_keys(const struct pq_groups *groups);

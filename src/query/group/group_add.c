@@ -166,8 +166,8 @@ static bool look_at_key(struct pq_groups *groups, size_t i, bool *changed)
 		return true;
 	if (!read_group_key(fields, &key->value, &value, &stays))
 		return false;
-	if (value.type == PQ_NIL && key->other.expr &&
-	    !read_group_key(fields, &key->other, &value, &stays))
+	if (value.type == PQ_NIL && key->fallback.expr &&
+	    !read_group_key(fields, &key->fallback, &value, &stays))
 		return false;
 	return is_last(key, &value, stays, groups->words[i]) ||
 	       set_word(groups, i, &value, stays, changed);

@@ -93,7 +93,7 @@ size_t pq_table_append(struct pq_table *table, const uint64_t *words);
 bool pq_table_has(const struct pq_table *table, const uint64_t *words, uint32_t hash);
 
 struct pq_group_key {
-	struct pq_read value, other;
+	struct pq_read value, fallback;
 	struct pq_value last; /* value that was read last: it most often comes again */
 	bool stays;	      /* `last` is text at an address that always has the same text */
 };

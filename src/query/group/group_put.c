@@ -207,16 +207,16 @@ static void map_groups(struct pq_table *table)
 }
 
 void pq_groups_set_sections(struct pq_groups *groups, const uint32_t *places, size_t n,
-			    uint32_t other)
+			    uint32_t rest)
 {
 	if (groups->is_one_section) {
-		groups->section = other;
+		groups->section = rest;
 		return;
 	}
 	for (size_t g = 0; g < groups->table.n; g++) {
 		uint64_t *section = pq_table_group(&groups->table, g);
 
-		*section = *section && *section <= n ? places[*section - 1] : other;
+		*section = *section && *section <= n ? places[*section - 1] : rest;
 	}
 	map_groups(&groups->table);
 }

@@ -47,10 +47,10 @@ struct wanted {
 static bool has_words(const void *arg, uint32_t group)
 {
 	const struct wanted *wanted = arg;
-	const uint64_t *other = pq_table_group(wanted->table, group);
+	const uint64_t *words = pq_table_group(wanted->table, group);
 
 	for (size_t i = 0; i < wanted->table->n_words; i++) {
-		if (other[i] != wanted->words[i])
+		if (words[i] != wanted->words[i])
 			return false;
 	}
 	return true;

@@ -52,11 +52,11 @@ static bool integer_average_step(const struct pq_measured *m, void *state,
 static bool integer_average_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct average *avg = state;
-	const struct average *other = from;
+	const struct average *added = from;
 
 	(void)m;
-	add_n(&avg->n, other->n);
-	if (!pb_wide_add_checked(&avg->sum, other->sum))
+	add_n(&avg->n, added->n);
+	if (!pb_wide_add_checked(&avg->sum, added->sum))
 		avg->n = UINT64_MAX;
 	return true;
 }
@@ -87,9 +87,9 @@ static bool integer_average_put(const struct pq_measured *m, void *state,
 				const struct pq_state *from)
 {
 	const struct pq_value *parts = from->parts;
-	struct average other = { join_sum(parts[1].i, parts[2].u), parts[0].u };
+	struct average added = { join_sum(parts[1].i, parts[2].u), parts[0].u };
 
-	return integer_average_merge(m, state, &other);
+	return integer_average_merge(m, state, &added);
 }
 
 static enum pq_wrong judge_average(uint64_t n, struct pb_wide high)
@@ -157,15 +157,15 @@ static bool any_average_step(const struct pq_measured *m, void *state,
 static bool any_average_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct any_average *avg = state;
-	const struct any_average *other = from;
+	const struct any_average *added = from;
 
 	(void)m;
-	add_n(&avg->integers.n, other->integers.n);
-	if (other->is_float) {
-		add_float_to_average(avg, other->low);
-		pb_wide_add(&avg->integers.sum, other->integers.sum);
+	add_n(&avg->integers.n, added->integers.n);
+	if (added->is_float) {
+		add_float_to_average(avg, added->low);
+		pb_wide_add(&avg->integers.sum, added->integers.sum);
 	} else {
-		add_integers(avg, other->integers.sum);
+		add_integers(avg, added->integers.sum);
 	}
 	return true;
 }
@@ -174,16 +174,16 @@ static bool any_average_put(const struct pq_measured *m, void *state,
 			    const struct pq_state *from)
 {
 	const struct pq_value *parts = from->parts;
-	struct any_average other = { .integers = { .n = parts[0].u } };
+	struct any_average added = { .integers = { .n = parts[0].u } };
 
 	if (parts[2].type == PQ_FLOAT) {
-		other.integers.sum = pb_wide_from(parts[1].i, false);
-		other.low = parts[2].f;
-		other.is_float = true;
+		added.integers.sum = pb_wide_from(parts[1].i, false);
+		added.low = parts[2].f;
+		added.is_float = true;
 	} else {
-		other.integers.sum = join_sum(parts[1].i, parts[2].u);
+		added.integers.sum = join_sum(parts[1].i, parts[2].u);
 	}
-	return any_average_merge(m, state, &other);
+	return any_average_merge(m, state, &added);
 }
 
 static void any_average_get(const struct pq_measured *m, const void *state,

@@ -48,12 +48,12 @@ static bool take_counts(struct pq_sketch *sketch, struct pq_sketch *from)
 
 static bool quantile_merge(const struct pq_measured *m, void *state, void *from)
 {
-	struct spread *spread = state, *other = from;
+	struct spread *spread = state, *added = from;
 
-	if (other->least.type == PQ_NIL)
+	if (added->least.type == PQ_NIL)
 		return true;
-	widen(spread, &other->least, &other->greatest, m->is_unsigned);
-	return take_counts(&spread->sketch, &other->sketch);
+	widen(spread, &added->least, &added->greatest, m->is_unsigned);
+	return take_counts(&spread->sketch, &added->sketch);
 }
 
 static bool quantile_put(const struct pq_measured *m, void *state, const struct pq_state *from)

@@ -67,40 +67,41 @@ static bool add_to_set(const struct pb_secret *secret, struct set *set,
 static bool distinct_step(const struct pq_measured *m, void *state,
 			  const struct pq_value *value, uint64_t weight)
 {
-	struct pq_value one = *value;
+	struct pq_value item = *value;
 
 	(void)weight;
-	if (one.type == PQ_FLOAT)
-		pq_normalise(&one);
-	if (one.type == PQ_NIL)
+	if (item.type == PQ_FLOAT)
+		pq_normalise(&item);
+	if (item.type == PQ_NIL)
 		return true;
-	if (one.type == PQ_TEXT) {
-		const struct pq_text *text = pq_texts_add(m->texts, one.p, one.size);
+	if (item.type == PQ_TEXT) {
+		const struct pq_text *text = pq_texts_add(m->texts, item.p, item.size);
 
 		if (!text)
 			return false;
-		one.p = text->bytes;
+		item.p = text->bytes;
 	}
-	return add_to_set(&m->texts->secret, state, &one);
+	return add_to_set(&m->texts->secret, state, &item);
 }
 
 static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
 {
-	const struct set *other = from;
+	const struct set *added = from;
 
-	for (uint32_t i = 0; i < other->n; i++) {
-		struct pq_value one = other->values[i];
+	for (uint32_t i = 0; i < added->n; i++) {
+		struct pq_value item = added->values[i];
 
-		if (one.type == PQ_TEXT) {
-			const struct pq_text *text = pq_texts_move(m->texts, pq_text_of(one.p));
+		if (item.type == PQ_TEXT) {
+			const struct pq_text *text = pq_texts_move(m->texts,
+								   pq_text_of(item.p));
 
 			if (!text)
 				return false;
-			one.p = text->bytes;
-		} else if (one.type == PQ_CHAIN) {
-			one.u = m->chains[one.u];
+			item.p = text->bytes;
+		} else if (item.type == PQ_CHAIN) {
+			item.u = m->chains[item.u];
 		}
-		if (!add_to_set(&m->texts->secret, state, &one))
+		if (!add_to_set(&m->texts->secret, state, &item))
 			return false;
 	}
 	return true;
@@ -109,17 +110,18 @@ static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
 static bool distinct_put(const struct pq_measured *m, void *state, const struct pq_state *from)
 {
 	for (size_t i = 0; i < from->n_set; i++) {
-		struct pq_value one = from->set[i];
+		struct pq_value item = from->set[i];
 
-		pq_normalise(&one);
-		if (one.type == PQ_TEXT) {
-			const struct pq_text *text = pq_texts_intern(m->texts, one.p, one.size);
+		pq_normalise(&item);
+		if (item.type == PQ_TEXT) {
+			const struct pq_text *text = pq_texts_intern(m->texts, item.p,
+								     item.size);
 
 			if (!text)
 				return false;
-			one.p = text->bytes;
+			item.p = text->bytes;
 		}
-		if (one.type != PQ_NIL && !add_to_set(&m->texts->secret, state, &one))
+		if (item.type != PQ_NIL && !add_to_set(&m->texts->secret, state, &item))
 			return false;
 	}
 	return true;
@@ -142,21 +144,21 @@ static bool distinct_own(const struct pq_measured *m, void *state)
 
 	*set = (struct set){ 0 };
 	for (size_t i = 0; ok && i < old.n; i++) {
-		struct pq_value one = old.values[i];
+		struct pq_value item = old.values[i];
 
-		if (one.type == PQ_EVENT) {
-			const char *name = one.event->name;
+		if (item.type == PQ_EVENT) {
+			const char *name = item.event->name;
 			const struct pq_text *text = pq_texts_add_fixed(m->texts, name,
 									(uint32_t)strlen(name));
 
 			ok = text;
-			one = (struct pq_value){ .type = PQ_TEXT,
-						 .size = ok ? text->size : 0,
-						 .p = ok ? text->bytes : NULL };
-		} else if (one.type == PQ_CHAIN) {
-			one.u = m->chains[one.u];
+			item = (struct pq_value){ .type = PQ_TEXT,
+						  .size = ok ? text->size : 0,
+						  .p = ok ? text->bytes : NULL };
+		} else if (item.type == PQ_CHAIN) {
+			item.u = m->chains[item.u];
 		}
-		ok = ok && add_to_set(&m->texts->secret, set, &one);
+		ok = ok && add_to_set(&m->texts->secret, set, &item);
 	}
 	distinct_deinit(&old);
 	pb_map_deinit(&set->map);

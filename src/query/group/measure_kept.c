@@ -124,23 +124,23 @@ static bool max_step(const struct pq_measured *m, void *state, const struct pq_v
 
 static bool min_merge(const struct pq_measured *m, void *state, void *from)
 {
-	struct kept *kept = state, *other = from;
+	struct kept *kept = state, *added = from;
 
-	if (other->value.type != PQ_NIL &&
+	if (added->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
-	     pq_compare(&other->value, &kept->value, m->is_unsigned) < 0))
-		move_kept(kept, other);
+	     pq_compare(&added->value, &kept->value, m->is_unsigned) < 0))
+		move_kept(kept, added);
 	return true;
 }
 
 static bool max_merge(const struct pq_measured *m, void *state, void *from)
 {
-	struct kept *kept = state, *other = from;
+	struct kept *kept = state, *added = from;
 
-	if (other->value.type != PQ_NIL &&
+	if (added->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
-	     pq_compare(&other->value, &kept->value, m->is_unsigned) > 0))
-		move_kept(kept, other);
+	     pq_compare(&added->value, &kept->value, m->is_unsigned) > 0))
+		move_kept(kept, added);
 	return true;
 }
 
@@ -275,12 +275,12 @@ static bool max_by_step(const struct pq_measured *m, void *state, const struct p
 
 static bool max_by_merge(const struct pq_measured *m, void *state, void *from)
 {
-	struct kept_by *by = state, *other = from;
+	struct kept_by *by = state, *added = from;
 
 	(void)m;
-	if (other->most > by->most) {
-		by->most = other->most;
-		move_kept(&by->kept, &other->kept);
+	if (added->most > by->most) {
+		by->most = added->most;
+		move_kept(&by->kept, &added->kept);
 	}
 	return true;
 }

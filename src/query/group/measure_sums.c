@@ -193,15 +193,15 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 static bool any_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct any_sum *sum = state;
-	const struct any_sum *other = from;
+	const struct any_sum *added = from;
 
 	(void)m;
-	if (other->is_float)
-		add_float_to_sum(sum, other->f);
+	if (added->is_float)
+		add_float_to_sum(sum, added->f);
 	else if (sum->is_float)
-		sum->f += pb_wide_to_double(other->i);
+		sum->f += pb_wide_to_double(added->i);
 	else
-		pb_wide_add(&sum->i, other->i);
+		pb_wide_add(&sum->i, added->i);
 	return true;
 }
 

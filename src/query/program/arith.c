@@ -226,16 +226,16 @@ static pq_operation *of_unsigned(enum pq_op op, enum pq_kind a, enum pq_kind b)
 
 void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith *out)
 {
-	pq_operation *other = NULL;
+	pq_operation *special = NULL;
 
 	out->floats = 0;
 	if (a == PQ_K_ANY || b == PQ_K_ANY) {
-		other = NULL;
+		special = NULL;
 	} else if (op == PQ_DIV || op == PQ_POW || a == PQ_K_FLOAT || b == PQ_K_FLOAT) {
 		out->floats = (pq_is_unsigned(a) ? PQ_LEFT_UNSIGNED : 0) |
 			      (pq_is_unsigned(b) ? PQ_RIGHT_UNSIGNED : 0);
 	} else {
-		other = of_unsigned(op, a, b);
+		special = of_unsigned(op, a, b);
 	}
-	out->run = other ? other : operations[op];
+	out->run = special ? special : operations[op];
 }

@@ -124,10 +124,10 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	unsigned orders = orders_of(node->op);
 
 	if (left->op == PQ_CONST) {
-		const struct pq_node *other = left;
+		const struct pq_node *swapped = left;
 
 		left = right;
-		right = other;
+		right = swapped;
 		if (orders & (1 << PQ_IS_LESS | 1 << PQ_IS_GREATER))
 			orders ^= 1 << PQ_IS_LESS | 1 << PQ_IS_GREATER;
 	}

@@ -44,9 +44,9 @@ struct pq_phase {
 
 /* The states of a span: n phases. Unless spans are cut, these are the last one alone. */
 struct pq_phases {
-	struct pq_phase one;
+	struct pq_phase only;
 	uint32_t n, capacity;
-	struct pq_phase *list; /* [capacity]; NULL: the phase is `one` */
+	struct pq_phase *list; /* [capacity]; NULL: the phase is `only` */
 	uint64_t *times;  /* [how->n_states]: ns in earlier phases; NULL: there were none */
 	uint64_t changed; /* number of the record that changed the span, or left its state */
 };
@@ -54,7 +54,7 @@ struct pq_phases {
 /* Returns the phases of a span. */
 static inline const struct pq_phase *pq_phases_list(const struct pq_phases *phases)
 {
-	return phases->list ? phases->list : &phases->one;
+	return phases->list ? phases->list : &phases->only;
 }
 
 /* A span, or a part of it. */

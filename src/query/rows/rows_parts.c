@@ -10,7 +10,7 @@
 /* Returns the last phase of a span. */
 static struct pq_phase *last_phase(struct pq_phases *phases)
 {
-	return phases->list ? &phases->list[phases->n - 1] : &phases->one;
+	return phases->list ? &phases->list[phases->n - 1] : &phases->only;
 }
 
 bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time)
@@ -43,7 +43,7 @@ static bool add_time(const struct pq_pairs *pairs, struct pq_phases *phases,
 	return true;
 }
 
-/* Adds a phase to the list, which it makes of `one` at first. Returns false without memory. */
+/* Adds a phase to the list, which it makes of `only` at first. Returns false without memory. */
 static bool append_phase(struct pq_phases *phases, uint64_t time, uint32_t state)
 {
 	bool is_first = !phases->list;
@@ -54,7 +54,7 @@ static bool append_phase(struct pq_phases *phases, uint64_t time, uint32_t state
 		return false;
 	phases->capacity = (uint32_t)capacity;
 	if (is_first)
-		phases->list[0] = phases->one;
+		phases->list[0] = phases->only;
 	phases->list[phases->n++] = (struct pq_phase){ time, state };
 	return true;
 }

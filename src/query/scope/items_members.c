@@ -122,15 +122,15 @@ static uint16_t encode_member(size_t view, unsigned member)
 uint16_t pq_item_member(const struct pd_view_desc *view, const char *name)
 {
 	for (size_t i = 0; i < N_VIEWS; i++) {
-		const struct member_name *one = views[i].names;
+		const struct member_name *row = views[i].names;
 		unsigned own;
 
 		if (views[i].view != view)
 			continue;
-		while (one->name && strcmp(one->name, name) != 0)
-			one++;
-		if (one->name || !views[i].has_own)
-			return encode_member(i, one->member);
+		while (row->name && strcmp(row->name, name) != 0)
+			row++;
+		if (row->name || !views[i].has_own)
+			return encode_member(i, row->member);
 		own = pd_member_find(view->items, name);
 		return encode_member(i, view->items[own].name ? OWN + own : NONE);
 	}

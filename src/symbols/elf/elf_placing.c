@@ -15,10 +15,10 @@ static const uint64_t page_sizes[] = { 4096, 16384, 65536 };
 /* Returns how many of page_sizes the processor of the recorded machine can have. */
 static size_t count_page_sizes(const char *arch)
 {
-	bool one = arch && (strcmp(arch, "x86_64") == 0 || strcmp(arch, "i686") == 0 ||
-			    strcmp(arch, "i586") == 0 || strcmp(arch, "i386") == 0);
+	bool is_fixed = arch && (strcmp(arch, "x86_64") == 0 || strcmp(arch, "i686") == 0 ||
+				 strcmp(arch, "i586") == 0 || strcmp(arch, "i386") == 0);
 
-	return one ? 1 : sizeof(page_sizes) / sizeof(*page_sizes);
+	return is_fixed ? 1 : sizeof(page_sizes) / sizeof(*page_sizes);
 }
 
 static bool has_flags(const struct ps_segment *segment, const struct ps_mapping *mapping)

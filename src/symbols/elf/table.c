@@ -51,7 +51,7 @@ static void sort_by_digit(struct ps_symbol *to, const struct ps_symbol *from, si
 static bool sort_symbols(struct ps_table *table)
 {
 	uint64_t low = UINT64_MAX, high = 0;
-	struct ps_symbol *other;
+	struct ps_symbol *spare;
 	bool sorted = true;
 
 	for (size_t i = 0; i < table->n; i++) {
@@ -63,18 +63,18 @@ static bool sort_symbols(struct ps_table *table)
 	}
 	if (sorted)
 		return true;
-	other = pb_array(table->n, sizeof(*other));
-	if (!other)
+	spare = pb_array(table->n, sizeof(*spare));
+	if (!spare)
 		return false;
 	for (unsigned shift = 0; shift < 64 && (high - low) >> shift; shift += DIGIT_BITS) {
 		struct ps_symbol *from = table->symbols;
 
-		sort_by_digit(other, from, table->n, low, shift);
-		table->symbols = other;
-		other = from;
+		sort_by_digit(spare, from, table->n, low, shift);
+		table->symbols = spare;
+		spare = from;
 		table->capacity = table->n;
 	}
-	free(other);
+	free(spare);
 	return true;
 }
 
@@ -93,9 +93,9 @@ static uint64_t get_page_end(uint64_t address)
  */
 static bool is_border(const struct ps_symbol *symbol, const struct ps_symbol *next)
 {
-	const char *module = strchr(symbol->name, '['), *other = strchr(next->name, '[');
+	const char *module = strchr(symbol->name, '['), *next_module = strchr(next->name, '[');
 
-	return !module != !other || (module && strcmp(module, other) != 0);
+	return !module != !next_module || (module && strcmp(module, next_module) != 0);
 }
 
 /* Drops unsized symbols that begin inside others, as eu-addr2line and gdb do. */
