@@ -42,12 +42,6 @@ static void finish_round(struct pd_rounds *r)
 	r->limit = latest;
 }
 
-/* Starts anew for another recording, which has a queue of its own. */
-static void restart_rounds(struct pd_rounds *r)
-{
-	r->limit = r->delivered = r->due = r->latest = 0;
-}
-
 /* Returns the slot of a key. That of a new key is not `used`. */
 static inline struct pd_bounded_slot *find_slot_of_key(struct pd_bounded_map *map, uint64_t key)
 {
@@ -165,7 +159,7 @@ static void follow_source(struct pd_health *h, struct pd_health_order *order, ui
 	if (source == order->source)
 		return;
 	order->source = (uint16_t)source;
-	restart_rounds(&h->rounds);
+	h->rounds.limit = h->rounds.delivered = h->rounds.due = h->rounds.latest = 0;
 	memset(&order->streams, 0, sizeof(order->streams));
 	memset(&order->throttled, 0, sizeof(order->throttled));
 }

@@ -9,12 +9,6 @@
 #define FEW_SAMPLES 100	 /* the division of fewer samples is also tested as such */
 #define CERTAIN	    1e9	 /* degrees of freedom of an error that is known */
 
-/* Returns the kind of the measured values. */
-static enum pq_kind kind_of(const struct pc_comparison *c)
-{
-	return c->rows->grouping.measures[0].value->kind;
-}
-
 /* The values of a row that were counted, in ascending order. */
 struct ordered_values {
 	struct pn_ordered ordered;
@@ -56,7 +50,8 @@ static bool order_values(const struct pc_comparison *c, enum pc_which side, size
 	if (ok && n)
 		qsort(buckets, n, sizeof(*buckets), compare_buckets);
 	for (size_t i = 0; ok && i < n; i++) {
-		struct pq_value middle = pq_bucket_middle(buckets[i].bucket, kind_of(c));
+		const struct pq_node *measured = c->rows->grouping.measures[0].value;
+		struct pq_value middle = pq_bucket_middle(buckets[i].bucket, measured->kind);
 
 		out->values[i] = to_double(&middle);
 		out->counts[i] = buckets[i].count;

@@ -83,14 +83,6 @@ bool pw_has_event(const struct pd_record_desc *desc)
 	return desc->trailer || desc->type == PD_RECORD_SAMPLE || desc->type == PD_RECORD_READ;
 }
 
-/* Encodes a record whose type is a number. */
-static void encode_unknown(struct pd_coder *c)
-{
-	uint64_t type = pd_code_value(c, "type", 0, 4, PD_AS_UINT);
-
-	pd_code_unknown(c, (uint32_t)type);
-}
-
 /* Sets the event of a record: the one that it names, or else the first. */
 static void choose_event(struct pw_scribe *s, const struct pd_record_desc *desc)
 {
@@ -115,7 +107,7 @@ bool pw_scribe_encode(struct pw_scribe *s, const char *name, struct pd_node *roo
 	if (desc)
 		choose_event(s, desc);
 	if (!desc && strcmp(name, "record") == 0)
-		encode_unknown(c);
+		pd_code_unknown(c, (uint32_t)pd_code_value(c, "type", 0, 4, PD_AS_UINT));
 	else if (!desc)
 		pd_code_fail_found(c, NULL, NULL, "an unknown statement",
 				   "perf_data, event, feature, data, bytes_at, record or a "

@@ -246,12 +246,6 @@ bool pe_thread_name(const struct pe_profile *p, uint32_t number, struct pb_strin
 	return pb_string_end(out);
 }
 
-/* The number of the frame that is not known: see pe_profile. */
-static uint32_t unknown_frame(const struct pe_profile *p)
-{
-	return p->chains ? pq_chains_n_frames(p->chains) : 0;
-}
-
 /* The number of chains: what entries without a chain have in their place. */
 static size_t count_chains(const struct pe_profile *p)
 {
@@ -260,7 +254,10 @@ static size_t count_chains(const struct pe_profile *p)
 
 bool pe_stacks_find(struct pe_profile *p)
 {
-	return pq_call_nodes_init(&p->calls, p->chains, unknown_frame(p));
+	/* the number after those of its frames is that of the one that is not known */
+	uint32_t unknown = p->chains ? pq_chains_n_frames(p->chains) : 0;
+
+	return pq_call_nodes_init(&p->calls, p->chains, unknown);
 }
 
 /* Adds the call that entries without a chain have, if there are any. */

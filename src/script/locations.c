@@ -335,13 +335,6 @@ static bool has_known_contexts(const struct pd_view *view)
 	return frames.mode != PD_CPUMODE_UNKNOWN;
 }
 
-static void write_plain(struct px_line *line, uint64_t ip)
-{
-	pd_print_char(line->out, '\t');
-	px_print_hex(line->out, ip, 16);
-	pd_print_char(line->out, '\n');
-}
-
 /* Returns true if a frame is its address as it was recorded, whatever is there. */
 static bool is_plain(const struct px_line *line, enum pd_cpumode mode)
 {
@@ -374,10 +367,13 @@ static void write_frames(struct px_line *line, const struct pd_frame *frames, si
 	for (size_t i = 0; i < n; i++) {
 		enum pd_cpumode mode = (enum pd_cpumode)frames[i].mode;
 
-		if (is_plain(line, mode))
-			write_plain(line, frames[i].ip);
-		else
+		if (!is_plain(line, mode)) {
 			write_located(line, write_frame, frames[i].ip, mode, tags[i]);
+			continue;
+		}
+		pd_print_char(line->out, '\t');
+		px_print_hex(line->out, frames[i].ip, 16);
+		pd_print_char(line->out, '\n');
 	}
 }
 

@@ -116,13 +116,6 @@ static void print_branch_flags(struct pd_print *out, const struct pd_view *view,
 	pd_print_char(out, ' ');
 }
 
-static void print_branch_dso(struct px_line *line, const struct pm_location *location)
-{
-	if (line->script->text & PD_TEXT_BRANCH_DSO_APART)
-		pd_print_char(line->out, ' ');
-	px_print_dso(line, location);
-}
-
 static void print_branch_end(struct px_line *line, uint64_t address, bool symbols)
 {
 	struct pm_location location;
@@ -135,8 +128,11 @@ static void print_branch_end(struct px_line *line, uint64_t address, bool symbol
 		pd_print_const(line->out, "0x");
 		px_print_hex(line->out, address, 0);
 	}
-	if (line->event->fields & PX_BIT(PX_DSO))
-		print_branch_dso(line, &location);
+	if (line->event->fields & PX_BIT(PX_DSO)) {
+		if (line->script->text & PD_TEXT_BRANCH_DSO_APART)
+			pd_print_char(line->out, ' ');
+		px_print_dso(line, &location);
+	}
 }
 
 static void print_branches(struct px_line *line, bool symbols)

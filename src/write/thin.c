@@ -8,11 +8,6 @@
 
 #define PERIOD_AT 16 /* offset of sample_period in an attr */
 
-static bool fail_memory(const struct pw_thinning *t, struct pd_error *err)
-{
-	return pd_error_set(err, "ENOMEM", t->file->path, PD_NO_OFFSET, "no memory to write");
-}
-
 /* Returns x × y, or the greatest number if that is less. */
 static uint64_t multiply(uint64_t x, uint64_t y)
 {
@@ -96,7 +91,8 @@ bool pw_thinning_init(struct pw_thinning *t, struct pd_file *file, uint64_t ever
 	t->met = calloc(t->n_events + 1, sizeof(*t->met));
 	t->bytes = malloc(UINT16_MAX);
 	if (!t->met || !t->bytes)
-		return fail_memory(t, err);
+		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET,
+				    "no memory to write");
 	for (size_t i = 0; i < file->n_events; i++)
 		ok = ok && has_own_periods(&file->events[i]);
 	return (ok || scale_attrs(t, err)) && describe_command(t, err);

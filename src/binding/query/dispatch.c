@@ -58,14 +58,6 @@ enum {
 	AT_TOP = AT_CALLS + PL_CALLS_PLACES - 1
 };
 
-/* Lets parts read values that the recorded system knows. */
-static void resolve_parts(lua_State *L, struct pl_cursor *c)
-{
-	pl_system(L, c->file);
-	c->fields.resolver = c->file->resolver;
-	c->fields.taken = pm_system_revision_counter(c->file->system);
-}
-
 /* Returns the number of the part whose tree is on top. [-1, +0] */
 static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 {
@@ -74,8 +66,11 @@ static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 	if (c->n_parts >= PART || !pb_reserve(c->parts, c->n_parts, c->parts_room) ||
 	    (!c->fields.internal && !pq_fields_init(&c->fields, c->file->session, NULL)))
 		luaL_error(L, "no room for a handler's fields");
-	if (!c->fields.resolver && pq_asks_system(node, c->file->session))
-		resolve_parts(L, c);
+	if (!c->fields.resolver && pq_asks_system(node, c->file->session)) {
+		pl_system(L, c->file);
+		c->fields.resolver = c->file->resolver;
+		c->fields.taken = pm_system_revision_counter(c->file->system);
+	}
 	c->parts[c->n_parts] = pq_expr_create(node, &c->fields);
 	if (!c->parts[c->n_parts])
 		luaL_error(L, "no room for a handler's fields");

@@ -227,14 +227,6 @@ static bool job_asks_system(const struct pl_job *job)
 	return asks;
 }
 
-/* Sets the functions that the job's trees call. */
-static void read_calls(lua_State *L, struct pl_job *job)
-{
-	job->calls = pl_calls_of(L, PL_KEEP_AT);
-	if (job->calls && !job->pairs.how)
-		job->scope.calls = &job->calls->calls;
-}
-
 /* Returns true if what the query returns keeps the job. */
 static bool stays_job(const struct pl_job *job)
 {
@@ -284,7 +276,9 @@ static struct pl_job *prepare_job(lua_State *L)
 	pl_profile_read(L, job);
 	pl_hits_read(L, job);
 	pl_functions_read(L, job);
-	read_calls(L, job);
+	job->calls = pl_calls_of(L, PL_KEEP_AT);
+	if (job->calls && !job->pairs.how)
+		job->scope.calls = &job->calls->calls;
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
 }
@@ -313,13 +307,6 @@ static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 	job->unread = true;
 	job->scope.system = job->system;
 	job->scope.unread = &job->unread;
-}
-
-/* Makes a system that the query has read the file's. */
-static void keep_system(struct pl_file *f, struct pl_job *job)
-{
-	if (job->system && !job->unread && pl_system_take(f, job->system))
-		job->system = NULL;
 }
 
 const char *pl_wrong_name(enum pq_wrong wrong)
@@ -376,7 +363,8 @@ int pl_file_group(lua_State *L)
 	pl_watch_begin(L, job);
 	ran = job->pairs.how ? run_pairing(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
-	keep_system(f, job);
+	if (job->system && !job->unread && pl_system_take(f, job->system))
+		job->system = NULL;
 	pl_progress_end(&job->progress);
 	has_stopped = pl_watch_end(L, job);
 	/* a stream that a reader waited for ends as if the recording had ended */

@@ -36,12 +36,6 @@ static bool push_bad_key(lua_State *L, const struct pl_job *job)
 	return false;
 }
 
-/* Returns true if the first key is the event, which becomes the section. */
-static bool has_events(const struct pl_job *job)
-{
-	return job->grouping.n_keys && !job->at[0];
-}
-
 /* Sets `whole` of the description: see pl_file_group(). */
 static void set_whole(lua_State *L, const struct pl_job *job)
 {
@@ -90,7 +84,9 @@ int pl_push_groups(lua_State *L, struct pl_job *job)
 		stack_of = pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.system);
 	else
 		pl_stacks(L);
-	pl_push_result_of(L, shape, &job->groups, has_events(job), stack_of);
+	/* an event as the first key becomes the section */
+	pl_push_result_of(L, shape, &job->groups, job->grouping.n_keys && !job->at[0],
+			  stack_of);
 	return 1;
 }
 

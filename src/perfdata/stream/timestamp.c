@@ -4,11 +4,6 @@
 
 #include "reader.h"
 
-static const struct pd_layout *get_layout(const struct pd_event *event, uint32_t type)
-{
-	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
-}
-
 /* Returns the offset of the time in records of `layout`, as in pd_timestamp_locator.at. */
 static int16_t find_time_offset(const struct pd_layout *layout, unsigned time_id)
 {
@@ -35,7 +30,10 @@ void pd_timestamp_locator_init(struct pd_timestamp_locator *s, const struct pd_f
 
 		s->any = s->any || event->shape.sample_type & PD_SAMPLE_TIME;
 		for (uint32_t type = 1; type < PD_RECORD_USER; type++) {
-			int16_t at = find_time_offset(get_layout(event, type), s->time_id);
+			const struct pd_layout *layout = type == PD_RECORD_SAMPLE ?
+								 event->sample :
+								 event->others[type];
+			int16_t at = find_time_offset(layout, s->time_id);
 
 			if (i && (at != s->at[type] || (at < 0 && !same_end)))
 				at = 0;

@@ -35,11 +35,6 @@ bool pd_parse_field(struct pd_parser *p, struct pd_node *x)
 	return true;
 }
 
-static bool parse_rec(struct pd_parser *p, struct pd_node *x)
-{
-	return pd_parse_expect(p, "REC") && pd_parse_expect(p, "->") && pd_parse_field(p, x);
-}
-
 /*
  * Returns the bytes of an item of a field, by its declaration. See event_read_fields,
  * event-parse.c.
@@ -351,7 +346,8 @@ static bool parse_one_operand(struct pd_parser *p, struct pd_node *x)
 		if (pd_token_is(&p->t, unary[i].token))
 			return parse_unary(p, x, unary[i].op);
 	if (pd_token_is(&p->t, "REC"))
-		ok = parse_rec(p, x);
+		ok = pd_parse_expect(p, "REC") && pd_parse_expect(p, "->") &&
+		     pd_parse_field(p, x);
 	else if (pd_token_is(&p->t, "("))
 		ok = parse_parenthesis(p, x);
 	else if (p->t.type == PD_TOKEN_NUMBER)

@@ -198,13 +198,6 @@ static void set_array_type(struct pd_tracepoint_field *field, const struct decla
 	field->count = fixed ? field->size / field->element : 0;
 }
 
-/* Makes the field plain bytes: a descriptor of another size than four bytes is none. */
-static void set_bad_descriptor(struct pd_tracepoint_field *field)
-{
-	field->storage = PD_ARG_FIXED;
-	field->kind = PD_ARG_BYTES;
-}
-
 void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, uint64_t sign)
 {
 	struct declared d = take_apart(field->type);
@@ -217,12 +210,16 @@ void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, u
 		field->storage = PD_ARG_SHORT;
 	else if (d.storage == PD_ARG_FIXED && d.is_array && field->size == 0)
 		field->storage = PD_ARG_REST;
-	if (field->storage == d.storage && d.storage != PD_ARG_FIXED && field->size != 4)
-		set_bad_descriptor(field);
-	else if (field->storage != PD_ARG_FIXED || d.is_array || word_is(d.base, "cpumask_t"))
+	if (field->storage == d.storage && d.storage != PD_ARG_FIXED && field->size != 4) {
+		/* a descriptor has four bytes: the field is plain bytes */
+		field->storage = PD_ARG_FIXED;
+		field->kind = PD_ARG_BYTES;
+	} else if (field->storage != PD_ARG_FIXED || d.is_array ||
+		   word_is(d.base, "cpumask_t")) {
 		set_array_type(field, &d, declared_size, long_size);
-	else
+	} else {
 		set_single_type(field, &d);
+	}
 	if (field->kind == PD_ARG_POINTER || d.is_pointer)
 		field->is_signed = false;
 }

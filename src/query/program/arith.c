@@ -119,11 +119,6 @@ static uint64_t shift_bits(uint64_t x, int64_t count)
 	return count < 0 ? x >> -count : x << count;
 }
 
-static uint64_t shift_bits_right(uint64_t x, uint64_t count)
-{
-	return shift_bits(x, (int64_t)-count);
-}
-
 OPERATION(add_numbers, x + y, x + y)
 OPERATION(subtract_numbers, x - y, x - y)
 OPERATION(multiply_numbers, x *y, x *y)
@@ -137,7 +132,7 @@ BITWISE(and_bits, x &y)
 BITWISE(or_bits, x | y)
 BITWISE(xor_bits, x ^ y)
 BITWISE(shift_left, shift_bits(x, (int64_t)y))
-BITWISE(shift_right, shift_bits_right(x, y))
+BITWISE(shift_right, shift_bits(x, (int64_t)-y))
 /* An unsigned count is never negative, however large. */
 BITWISE(shift_left_wide, y < 64 ? x << y : 0)
 BITWISE(shift_right_wide, y < 64 ? x >> y : 0)

@@ -62,14 +62,6 @@ static void set_table_sections(struct ps_table_sections *sections, Elf *elf, boo
 	sections->big = ident && ident[EI_DATA] == ELFDATA2MSB;
 }
 
-/* Sets the budget for all tables of a file. */
-static void set_table_budget(struct ps_table_budget *budget,
-			     const struct ps_table_sections *sections)
-{
-	budget->bytes = sections->line ? 2 * (uint64_t)sections->line->d_size : 0;
-	budget->names = budget->bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
-}
-
 /* A table that is read from its start to its end. */
 struct table_cursor {
 	struct pb_cursor bytes;
@@ -351,7 +343,10 @@ void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
 		.interrupt = interrupt,
 	};
 	set_table_sections(&units->sections, debug->image.elf, false);
-	set_table_budget(&units->tables, &units->sections);
+	units->tables.bytes = units->sections.line ?
+				      2 * (uint64_t)units->sections.line->d_size :
+				      0;
+	units->tables.names = units->tables.bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
 	ps_budget_start(&units->budget);
 	while (dwarf_get_units(debug->image.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
 		if ((type != DW_UT_compile && type != DW_UT_skeleton) || !die.cu)
