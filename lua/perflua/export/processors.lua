@@ -2,7 +2,6 @@
 -- beside the samples, because a stream can be read only once.
 
 local core = require "perflua.core"
-local intervals = require "perflua.intervals"
 local switches = require "perflua.waits.switches"
 local spec_of = core.query_spec
 
@@ -34,6 +33,7 @@ function processors.beside(query)
   options.unfinished = true
   local fields = table.move(FIELDS, 1, #FIELDS, 1, {})
   if wakes[1] then table.move(WAKES, 1, #WAKES, #fields + 1, fields) end
+  local intervals = require "perflua.intervals" -- loaded when it is asked for
   return intervals.beside(query, query:pair(options)), fields
 end
 
