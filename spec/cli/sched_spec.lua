@@ -45,7 +45,7 @@ describe("perflua sched", function()
       { 15000, 0, "switch", 0, 0, 7 },
     }, names)
     assert.are.equal([[
-# 8 runs and waits, and 2 not over when the recording ended; not counted: 4 ends without a start
+# 8 runs and waits, and 2 not over when the recording ended; not counted: 1 end without a start
 comm    tid  runs  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
 a\x1bb    7     4  0.0048   0.0092       3    0.0087         0.008    2.90    5.00  0.000004
 b         8     1   0.005     0.00       1     0.002          0.00    2.00    2.00  0.000002
