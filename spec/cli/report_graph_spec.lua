@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
+local report_lines = require "spec.support.report_lines"
 local run = require "spec.cli.run"
 
 local words = files.fixture "words/perf.data"
@@ -221,6 +222,22 @@ describe("perflua report -U -g", function()
 end)
 
 needs.describe("perf", "the calls below rows, and those of perf report", function()
+  it("are none where a call chain has a marker that is not known", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    for i, chain in ipairs { { 0x10, 0x11 }, { 0x20, -1, 0x21 },
+      { 0x30, 0x31, 0x32, 0x33, 0x34, -5 } } do
+      table.insert(chain, 1, -512)
+      b:sample(event, { ip = 0x10 * i, pid = 1, tid = 1, time = i, period = 10 + i,
+        callchain = chain })
+    end
+    local path, options = b:write(), report_lines.unresolved .. " -g none"
+    local theirs = report_lines.sorted(report_lines.of_perf(path, options))
+    assert.are.same(theirs, report_lines.sorted(report_lines.of_ours(path, options)))
+    assert.are.equal(4, #theirs)
+  end)
+
   for _, options in ipairs {
     "-g", "-g --no-children", "-G --no-children", "-g callee", "-g callee --no-children",
     "-g -s sym", "-g callee -s sym,comm --no-children", "-g fractal", "-g fractal,5",

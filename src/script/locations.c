@@ -320,21 +320,6 @@ static void write_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
 	pd_print_char(line->out, '\n');
 }
 
-/*
- * Returns true if all context markers of a chain are known. Like perf, do not show a chain with
- * others: see add_callchain_ip, tools/perf/util/machine.c.
- */
-static bool has_known_contexts(const struct pd_view *view)
-{
-	struct pd_frames frames;
-	uint64_t ip;
-
-	pd_frames_init(&frames, view);
-	while (pd_frames_next(&frames, &ip) && frames.mode != PD_CPUMODE_UNKNOWN)
-		;
-	return frames.mode != PD_CPUMODE_UNKNOWN;
-}
-
 /* Returns true if a frame is its address as it was recorded, whatever is there. */
 static bool is_plain(const struct px_line *line, enum pd_cpumode mode)
 {
@@ -385,7 +370,7 @@ static void print_recorded(struct px_line *line, size_t max)
 	uint64_t ip;
 
 	pm_get(line->rec, line->script->ids.callchain, &v);
-	if (v.type != PD_VIEW || !has_known_contexts(&v.view))
+	if (v.type != PD_VIEW || !pd_frames_are_known(&v.view))
 		return;
 	pd_frames_init(&frames, &v.view);
 	for (size_t n = 0, k; n < max; n += k) {

@@ -164,6 +164,12 @@ void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
 /* frames->mode becomes its cpumode */
 bool pd_frames_next(struct pd_frames *frames, uint64_t *ip);
 
+/*
+ * Returns true if all context markers of a chain are known. perf takes no frame of a chain with
+ * others: see add_callchain_ip, tools/perf/util/machine.c.
+ */
+bool pd_frames_are_known(const struct pd_view *view);
+
 /* Returns the name of a type of branch, as branch stacks have it. */
 const char *pd_branch_type_name(unsigned type, unsigned new_type);
 

@@ -41,6 +41,19 @@ static void find_raw(const struct pq_looked *looked, const struct pd_record *rec
 	}
 }
 
+/* Returns true if the first frame is that of ip, even if the call chain begins otherwise. */
+static bool begins_with_ip(unsigned kind)
+{
+	return kind == PQ_CHAIN_FRAMES || kind == PQ_CHAIN_CALLERS ||
+	       kind == PQ_CHAIN_FUNCTIONS;
+}
+
+/* Returns true if chains of a kind depend on ip. */
+static bool needs_ip(unsigned kind)
+{
+	return begins_with_ip(kind) || pq_is_inlined_kind(kind);
+}
+
 /* A walk over the frames of a raw chain. */
 struct walk {
 	const struct raw *raw;
@@ -48,14 +61,19 @@ struct walk {
 	size_t n; /* frames so far */
 };
 
-static void walk_init(struct walk *walk, const struct raw *raw, const struct pd_record *rec)
+/* Chains of reports have no frames if perf takes none. */
+static void walk_init(struct walk *walk, const struct pq_looked *looked, const struct raw *raw)
 {
-	const struct pd_view view = { .rec = rec, .at = raw->at };
+	const struct pd_view view = { .rec = looked->rec, .at = raw->at };
 
 	walk->raw = raw;
 	walk->n = 0;
-	if (raw->recorded)
-		pd_frames_init(&walk->recorded, &view);
+	if (!raw->recorded)
+		return;
+	pd_frames_init(&walk->recorded, &view);
+	if (needs_ip(looked->kind) && looked->kind != PQ_CHAIN_FRAMES &&
+	    !pd_frames_are_known(&view))
+		walk->recorded.at = walk->recorded.end;
 }
 
 static bool walk_next(struct walk *walk, struct pd_frame *frame)
@@ -78,19 +96,6 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 	return true;
 }
 
-/* Returns true if the first frame is that of ip, even if the call chain begins otherwise. */
-static bool begins_with_ip(unsigned kind)
-{
-	return kind == PQ_CHAIN_FRAMES || kind == PQ_CHAIN_CALLERS ||
-	       kind == PQ_CHAIN_FUNCTIONS;
-}
-
-/* Returns true if chains of a kind depend on ip. */
-static bool needs_ip(unsigned kind)
-{
-	return begins_with_ip(kind) || pq_is_inlined_kind(kind);
-}
-
 /* Returns the number of the chain of a kind for which pq_is_binary_kind(). */
 static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 			       const struct pd_record *rec, const struct raw *raw)
@@ -100,7 +105,7 @@ static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 	struct pd_frame frame;
 	struct walk walk;
 
-	walk_init(&walk, raw, rec);
+	walk_init(&walk, looked, raw);
 	while (looked->kind == PQ_CHAIN_BINARIES && number != UINT32_MAX &&
 	       walk_next(&walk, &frame))
 		number = pq_frame_at(c, looked, &frame);
@@ -214,7 +219,7 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	bool has_leaf = pm_has_lbr_stack(rec) && looked->own.mode == PD_CPUMODE_USER &&
 			pm_has_lbr_leaf(looked->resolver);
 
-	walk_init(&walk, raw, rec);
+	walk_init(&walk, looked, raw);
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
 		if ((walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame)) ||
 		    (has_leaf && frame.mode == PD_CPUMODE_USER)) {
@@ -255,7 +260,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	struct walk walk;
 	size_t n = 0, from = 0;
 
-	walk_init(&walk, raw, rec);
+	walk_init(&walk, looked, raw);
 	if (begins_with_ip(looked->kind))
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	while (walk_next(&walk, &frame)) {
@@ -391,14 +396,14 @@ void pq_chains_enter(struct pq_chains *c, struct pm_resolver *resolver,
 size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 		      struct pd_frame *frames)
 {
-	struct pq_looked looked = { .resolver = resolver };
+	struct pq_looked looked = { .resolver = resolver, .rec = rec };
 	struct raw raw;
 	struct walk walk;
 	size_t n = 0;
 	int64_t ip;
 
 	find_raw(&looked, rec, &raw);
-	walk_init(&walk, &raw, rec);
+	walk_init(&walk, &looked, &raw);
 	while (walk_next(&walk, &frames[n]))
 		n++;
 	if (!n && pm_integer(rec, pm_system_field_ids(pm_resolver_system(resolver))->ip, &ip))
@@ -444,7 +449,7 @@ bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
 
 	*found = false;
 	begin_look(c, resolver, rec, &looked, &raw);
-	walk_init(&walk, &raw, rec);
+	walk_init(&walk, &looked, &raw);
 	while (!*found && number != UINT32_MAX && walk_next(&walk, &frame)) {
 		number = pq_frame_at(c, &looked, &frame);
 		if (number != UINT32_MAX && !is_frame_named(c, under, number, found))

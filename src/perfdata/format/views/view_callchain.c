@@ -165,6 +165,17 @@ bool pd_is_chain_marker(uint64_t entry)
 	return entry >= CONTEXT_MAX;
 }
 
+bool pd_frames_are_known(const struct pd_view *view)
+{
+	struct pd_frames frames;
+	uint64_t ip;
+
+	pd_frames_init(&frames, view);
+	while (pd_frames_next(&frames, &ip) && frames.mode != PD_CPUMODE_UNKNOWN)
+		;
+	return frames.mode != PD_CPUMODE_UNKNOWN;
+}
+
 bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie)
 {
 	if (view->extra & DEFERRED)
