@@ -174,6 +174,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 
 	files.files += first;
 	files.n_files = n;
+	files.ends = NULL; /* those are of all files */
 	*o = (struct pd_time_order){ 0 };
 	if (!list_streams(o, session, first, n, &options->types)) {
 		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
@@ -181,6 +182,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 		ordered = PB_FAILED;
 	} else if (has_recorded_times(o)) {
 		ordered = make_indexes(o, &files, options, err);
+		free(files.ends);
 		if (ordered == PB_OK)
 			ordered = merge_chunks(o, options, session->window, err);
 		else if (ordered == PB_RETRY_SERIAL)
