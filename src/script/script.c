@@ -336,7 +336,7 @@ bool px_script_sample(struct px_script *script, const struct pd_record *rec,
 	line.event = event;
 	line.out = out;
 	line.rec = rec;
-	line.context_known = false;
+	line.context_known = line.by_time = false;
 	line.numbers[0] = line.numbers[1] = PX_UNASKED;
 	line.maps_lost = PX_UNKNOWN;
 	for (unsigned i = 0; i < event->n; i++)
