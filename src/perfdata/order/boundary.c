@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "perfdata/input/blocks.h"
 #include "perfdata/stream/reader.h"
 
 #define SEARCHED (4 * 1024 * 1024) /* bytes, about, within which a boundary is looked for */
