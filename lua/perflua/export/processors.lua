@@ -33,7 +33,7 @@ function processors.beside(query)
   options.unfinished = true
   local fields = table.move(FIELDS, 1, #FIELDS, 1, {})
   if wakes[1] then table.move(WAKES, 1, #WAKES, #fields + 1, fields) end
-  local intervals = require "perflua.intervals" -- loaded when it is asked for
+  local intervals = require "perflua.intervals" -- most exports draw no processors
   return intervals.beside(query, query:pair(options)), fields
 end
 

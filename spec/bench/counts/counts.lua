@@ -68,21 +68,25 @@ local function quoted(words)
 end
 
 -- Runs every job by callgrind, which writes DIR/N.out, and alone, when it writes its peak to
--- DIR/N.peak: as many at a time as there are processors.
+-- DIR/N.peak: as many at a time as there are processors. Raises if one fails.
 local function run_jobs()
   local lines, still = {}, ("LD_PRELOAD=%s/still.so"):format(preloaded)
-  local function add(words)
-    lines[#lines + 1] = quoted(words) .. " </dev/null >/dev/null 2>&1"
+  local function add(name, words)
+    lines[#lines + 1] = ("%s </dev/null >/dev/null 2>&1 || { echo %s fails; exit 1; }"):format(
+      quoted(words), stopwatch.quote(name))
   end
   for i, job in ipairs(jobs) do
-    add(line_of(job, { still, "valgrind", "--tool=callgrind", "--compress-strings=no",
+    add(job[1], line_of(job, { still, "valgrind", "--tool=callgrind", "--compress-strings=no",
       "--compress-pos=no", ("--callgrind-out-file=%s/%d.out"):format(dir, i) }))
-    add(line_of(job, { ("%s %s/peak.so"):format(still, preloaded),
+    add(job[1], line_of(job, { ("%s %s/peak.so"):format(still, preloaded),
       ("COUNTS_PEAK=%s/%d.peak"):format(dir, i) }))
   end
   local list = dir .. "/jobs"
   files.write(list, table.concat(lines, "\0"))
-  os.execute(('xargs -0 -P "$(nproc)" -I{} sh -c "{}" <%s'):format(stopwatch.quote(list)))
+  if not os.execute(('xargs -0 -P "$(nproc)" -I{} sh -c "{}" <%s'):format(
+      stopwatch.quote(list))) then
+    error("make counts: a job fails", 0)
+  end
 end
 
 -- Returns the instructions in callgrind's file, without those of steps of Lua's collector.
