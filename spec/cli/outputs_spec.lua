@@ -65,7 +65,7 @@ describe("a profile", function()
       callgrind = "^# callgrind format",
     } do
       local got = run.shell_with(
-        [[script -qec "$perflua export --color never --to $2 --event cpu-clock $1" /dev/null </dev/null]],
+        [[script -qec "$perflua --quiet export --color never --to $2 --event cpu-clock $1" /dev/null </dev/null]],
         run.demo, format)
       assert.matches(shown, got.out)
     end
