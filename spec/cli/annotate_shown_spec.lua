@@ -68,7 +68,7 @@ needs.describe("capstone,terminal", "perflua annotate on a terminal", function()
 
   -- Returns the terminal at the end of a run.
   local function shown(...)
-    local words = { run.binary, table.unpack(command(...)) }
+    local words = { run.binary, "--quiet", table.unpack(command(...)) }
     local t = terminal.start(words, { columns = 120, rows = 40, env = { PERFLUA_PAGER = "" } })
     assert.are.equal(0, t:finish())
     return t

@@ -8,8 +8,8 @@ local small = require "spec.support.small_pipe"
 local demo = run.demo
 local ESC <const> = "\27"
 
--- Returns a command of the shell that runs the interpreter.
-local function command(words) return run.binary .. " " .. words end
+-- Returns a command of the shell that runs the interpreter, without a progress line.
+local function command(words) return run.binary .. " --quiet " .. words end
 
 needs.describe("terminal", "text longer than the screen", function()
   local terminal = require "spec.support.terminal"

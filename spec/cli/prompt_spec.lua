@@ -18,7 +18,7 @@ local function typed(lines, words, term)
 %s
 os.exit(true, true)
 END
-    { timeout 300 script -qec "$perflua "%s /dev/null; echo status $?; } | tee "$HOME/shown"
+    { timeout 300 script -qec "$perflua --quiet "%s /dev/null; echo status $?; } | tee "$HOME/shown"
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
     :format(term or "dumb", table.concat(lines, "\n"), files.quote(words or "")))
   return (got.out:gsub("\r", ""))
