@@ -151,6 +151,17 @@ describe("perflua report", function()
     assert.matches("\n# Overhead  Command  Shared Object  Symbol\n",
       report("--no-branch-stack", path).out)
     assert.are.equal(2, report("-b", "--no-branch-stack", path).status)
+    assert.are.same(report(path), report("-g", "none", path))
+  end)
+
+  it("shows samples where branch stacks are of perf record --call-graph lbr", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", branch_sample_type = 1 | 1 << 11,
+      sample_type = { "ip", "tid", "time", "callchain", "branch_stack" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, callchain = { 1 },
+      branch_stack = { { from = 1, to = 2, flags = 2 } } })
+    assert.matches("\n# Children      Self  Command  Shared Object  Symbol\n",
+      report(b:write()).out)
   end)
 
   it("prints rows alone with -q, and times in nanoseconds with --ns", function()

@@ -51,15 +51,13 @@ local function parse_graph(args)
 end
 
 -- Returns whether branches are counted; nil: if all events have branch stacks.
-local function parse_branches(args)
+local function parse_branches(args, draws_calls)
   if args["branch-stack"] and args["no-branch-stack"] then
     return nil, "--branch-stack and --no-branch-stack exclude each other"
   end
   if args["branch-history"] then return false end
   if args["branch-stack"] then return true end
-  if args["no-branch-stack"] or args.children or args["call-graph"] or args.inverted then
-    return false
-  end
+  if args["no-branch-stack"] or args.children or draws_calls then return false end
 end
 
 -- Says which options exclude each other; nil: none.
@@ -185,7 +183,9 @@ function asked.settings(args, events, where)
     query = { event = events, where = where } }
   local message = find_exclusion(args) or parse_groups(args, settings)
   if message then return nil, message end
-  settings.query.branches, message = parse_branches(args)
+  settings.query.graph, message = parse_graph(args)
+  if message then return nil, message end
+  settings.query.branches, message = parse_branches(args, settings.query.graph)
   if message then return nil, message end
   settings.query.percentage = args.percentage
   if args["switch-on"] or args["switch-off"] then
@@ -208,8 +208,6 @@ function asked.settings(args, events, where)
   if args.children or args["no-children"] or args["mem-mode"] then
     settings.query.children = args.children or false
   end
-  settings.query.graph, message = parse_graph(args)
-  if message then return nil, message end
   if settings.query.graph and args["mem-mode"] and not args["no-children"] then -- as in perf
     settings.query.graph.order = settings.query.graph.order or "caller"
   end

@@ -59,6 +59,7 @@ end
 
 -- PERF_SAMPLE_…
 local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
+local CALL_STACK <const> = 1 << 11 -- PERF_SAMPLE_BRANCH_CALL_STACK
 local DATA_SRC <const> = 1 << 15
 
 -- Returns whether the query's events have samples. For a stream that is not known.
@@ -126,14 +127,15 @@ local function chain_of(query, options)
   return (is_cut or is_unwound) and "unwound" or "callers"
 end
 
--- Returns whether all events with samples have branch stacks, and no copied stacks that the
--- recording was made for: perf report then shows branches.
+-- Returns whether perf report shows branches: all events with samples have branch stacks, which
+-- are not those of call chains (perf record --call-graph lbr), and no copied stacks.
 local function has_branches(file, options)
   local has = false
   for _, event in ipairs(spec_of(prepared.query_of(file, options)).scope:events()) do
-    local of_event = event.sample_type & (BRANCH_STACK | STACK_USER)
-    has = has or of_event == BRANCH_STACK
-    if of_event ~= BRANCH_STACK and event.name ~= "dummy:u" then return false end
+    local is_of_branches = event.sample_type & (BRANCH_STACK | STACK_USER) == BRANCH_STACK
+      and event.branch_sample_type & CALL_STACK == 0
+    has = has or is_of_branches
+    if not is_of_branches and event.name ~= "dummy:u" then return false end
   end
   return has
 end
