@@ -80,7 +80,7 @@ describe("a recorder that still runs", function()
     "is perf with tracepoints, whose records perf itself finds, too", function()
     local path = files.temporary()
     local got = shell([[
-      perf record -q -N -m 64 -c 1 -e sched:sched_switch -e cpu-clock -o - -- sh -c 'sleep 0.01 | cat' |
+      perf record -q -N -m 64 -e sched:sched_switch -e cpu-clock -o - -- sh -c 'sleep 0.01 | cat' |
         tee "$1" | "$perflua" "$2" -]], path, run.script [[
         local file = assert(perflua.open("-"))
         print(file.features.tracing_data ~= nil, file.events[1].name, file.events[2].name)
