@@ -77,8 +77,10 @@ describe("perflua report", function()
     for name, value in pairs(taken) do
       local list = { "--" .. name, type(value) == "string" and value or nil }
       if name ~= "input" then list[#list + 1] = words end
-      if value then assert.are.same({ 0, "" }, { report(table.unpack(list)).status,
-        report(table.unpack(list)).err }, name) end
+      if value then
+        local got = report(table.unpack(list))
+        assert.are.same({ 0, "" }, { got.status, got.err }, name)
+      end
     end
   end)
 
