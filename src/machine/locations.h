@@ -68,6 +68,20 @@ enum pd_cpumode pm_implied_mode(const struct pm_system *system,
 const struct pm_map *pm_map_at(const struct pm_system *system,
 			       const struct pm_addr_context *context, uint64_t address);
 
+/* An address within a binary. Unlike a pm_map it stays valid when more maps are added. */
+struct pm_dso_address {
+	struct ps_dso *dso; /* NULL: nothing was mapped there */
+	uint64_t address;   /* in the binary */
+	uint64_t time;	    /* that of the address context */
+};
+
+/*
+ * Sets *at to the binary at an address of a context. If nothing was mapped there, its dso is
+ * NULL.
+ */
+void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *context,
+	       uint64_t address, struct pm_dso_address *at);
+
 /*
  * Writes symbols of the functions inlined at the address in a map, which may be NULL, innermost
  * first: see ps_dso_inlined(). Returns their number.

@@ -69,20 +69,6 @@ static inline void pm_set_position(struct pm_record_position *position,
 						 rec->chunk_offset };
 }
 
-/* An address within a binary. Unlike a pm_map it stays valid when more maps are added. */
-struct pm_dso_address {
-	struct ps_dso *dso; /* NULL: nothing was mapped there */
-	uint64_t address;   /* in the binary */
-	uint64_t time;	    /* that of the address context */
-};
-
-/*
- * Sets *at to the binary at an address of a context. If nothing was mapped there, its dso is
- * NULL.
- */
-void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *context,
-	       uint64_t address, struct pm_dso_address *at);
-
 /*
  * The threads whose call stacks of branches are completed; zero-initialised: none. Where a
  * stack is longer than the processor's buffer its outer calls were overwritten, but an earlier

@@ -184,8 +184,8 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 	if (!reserve_chain(c, n + 1)) /* never NULL */
 		return PQ_CHAIN_NO_MEMORY;
 	found = pb_map_intern(&c->by_frames, hash, has_frames, &wanted, (uint32_t)c->n);
-	if (found < c->n && pq_is_earlier(first, &c->list[found].first))
-		c->list[found].first = *first;
+	if (found < c->n)
+		pq_chain_meet(c, found, first);
 	if (found != c->n)
 		return found;
 	memcpy(c->numbers + c->n_numbers, frames, n * sizeof(*frames));

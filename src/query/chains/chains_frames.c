@@ -281,16 +281,16 @@ static bool has_several_functions(const struct ps_dso *dso)
 	return dso->jitdump || (dso->id.file.is_ambiguous && !dso->id.build_id.size);
 }
 
-/* Returns the number of the frame of a binary. */
-static uint32_t binary_at(struct pq_chains *c, unsigned kind, const struct pm_map *map)
+uint32_t pq_chain_of_binary(struct pq_chains *c, struct ps_dso *dso,
+			    const struct pq_origin *first)
 {
-	const struct pq_frame frame = { .dso = map ? map->dso : NULL,
+	const struct pq_frame frame = { .dso = dso,
 					.kind = PQ_CHAIN_MAPPED,
 					.text = PQ_NO_TEXT };
+	uint32_t number = pq_frame_of_value(c, &frame, NULL);
 
-	if (map && kind == PQ_CHAIN_BINARIES)
-		ps_dso_load(map->dso);
-	return pq_frame_of_value(c, &frame, NULL);
+	return number == UINT32_MAX ? PQ_CHAIN_NO_MEMORY :
+				      pq_chain_intern(c, PQ_CHAIN_MAPPED, &number, 1, first);
 }
 
 /* Returns the number of the frame of an address as a value. */
@@ -429,9 +429,7 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	if (pq_is_value_kind(looked->kind)) {
 		location.map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context,
 					 at->ip);
-		number = pq_is_binary_kind(looked->kind) ?
-				 binary_at(c, looked->kind, location.map) :
-				 value_at(c, looked, at, location.map);
+		number = value_at(c, looked, at, location.map);
 	} else {
 		pm_location_at(looked->resolver, &looked->context, at->ip, &location);
 		number = frame_of(c, looked, &location, at->mode);

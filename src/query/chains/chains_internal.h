@@ -121,6 +121,15 @@ struct pq_version_memo {
 #define PQ_VERSION_MEMOS 256
 #endif
 
+/* A binary met before by chains of a kind for which pq_is_binary_kind(). */
+struct pq_seen_binary {
+	struct ps_dso *dso; /* NULL: nothing was mapped */
+	uint32_t chain;	    /* number of the chain that it is, from 1 on; 0: not known */
+	bool is_loaded;	    /* its symbols were looked for */
+};
+
+#define PQ_SEEN_BINARIES 64 /* a power of two */
+
 /* Raw chains met before, as far as there is room. A line is a cache line. */
 struct pq_raw_line {
 	struct pq_hash hash[3];
@@ -196,6 +205,7 @@ struct pq_chains {
 	struct pq_raw raw;
 	struct pq_version_memo versions[PQ_VERSION_MEMOS];
 	struct pq_seen_frame seen[PQ_SEEN_FRAMES];
+	struct pq_seen_binary binaries[PQ_SEEN_BINARIES];
 	struct pm_string_pool texts[PQ_KINDS];
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: number of the frame with the text */
 	size_t by_text_room[PQ_KINDS];
@@ -311,6 +321,18 @@ uint32_t pq_frame_of_exact(struct pq_chains *chains, const struct pq_looked *loo
  */
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,
 			 size_t n, const struct pq_origin *first);
+
+/* Returns the number of the chain that is a binary (NULL: none), as pq_chain_intern() does. */
+uint32_t pq_chain_of_binary(struct pq_chains *chains, struct ps_dso *dso,
+			    const struct pq_origin *first);
+
+/* Notes that the record at `first` has a chain that is known. */
+static inline void pq_chain_meet(struct pq_chains *chains, uint32_t chain,
+				 const struct pq_origin *first)
+{
+	if (pq_is_earlier(first, &chains->list[chain].first))
+		chains->list[chain].first = *first;
+}
 
 /* Returns the number of the chain of a raw chain, from 1 on; 0: it is not kept. */
 uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);

@@ -96,23 +96,49 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 	return true;
 }
 
+/* Finds the binary at an address, and loads its symbols if chains of the kind need them. */
+static struct pq_seen_binary *meet_binary(struct pq_chains *c, struct pq_looked *looked,
+					  const struct pd_frame *at)
+{
+	bool loads = looked->kind == PQ_CHAIN_BINARIES;
+	struct pq_seen_binary *seen;
+	struct pm_dso_address found;
+
+	looked->context.mode = (enum pd_cpumode)at->mode;
+	pm_dso_at(looked->resolver, &looked->context, at->ip, &found);
+	seen = &c->binaries[pb_scatter((uintptr_t)found.dso) >> 40 & (PQ_SEEN_BINARIES - 1)];
+	if (seen->dso != found.dso)
+		*seen = (struct pq_seen_binary){ .dso = found.dso };
+	if (loads && !seen->is_loaded && seen->dso)
+		ps_dso_load(seen->dso);
+	seen->is_loaded = seen->is_loaded || loads;
+	return seen;
+}
+
 /* Returns the number of the chain of a kind for which pq_is_binary_kind(). */
 static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 			       const struct pd_record *rec, const struct raw *raw)
 {
-	uint32_t own = looked->has_ip ? pq_frame_at(c, looked, &looked->own) : 0, number = own;
 	struct pq_origin first = pq_origin_of(rec);
+	struct pq_seen_binary *own;
 	struct pd_frame frame;
 	struct walk walk;
+	uint32_t number;
 
 	walk_init(&walk, looked, raw);
-	while (looked->kind == PQ_CHAIN_BINARIES && number != UINT32_MAX &&
-	       walk_next(&walk, &frame))
-		number = pq_frame_at(c, looked, &frame);
-	if (number == UINT32_MAX)
-		return PQ_CHAIN_NO_MEMORY;
-	return looked->has_ip ? pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1, &first) :
-				PQ_NO_CHAIN;
+	while (looked->kind == PQ_CHAIN_BINARIES && walk_next(&walk, &frame))
+		meet_binary(c, looked, &frame);
+	if (!looked->has_ip)
+		return PQ_NO_CHAIN;
+	own = meet_binary(c, looked, &looked->own);
+	if (own->chain) {
+		pq_chain_meet(c, own->chain - 1, &first);
+		return own->chain - 1;
+	}
+	number = pq_chain_of_binary(c, own->dso, &first);
+	if (number != PQ_CHAIN_NO_MEMORY)
+		own->chain = number + 1;
+	return number;
 }
 
 /* Returns the number of the chain that is the address at ip. */
@@ -340,11 +366,12 @@ static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
 	pm_addr_context_of(system, rec, &looked->context);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
 					 looked->context.mode, 0 };
-	if (looked->kind == PQ_CHAIN_BINARY || looked->kind == PQ_CHAIN_ADDRESS)
-		*raw = (struct raw){ 0 };
-	else
+	*raw = (struct raw){ 0 };
+	if (looked->kind != PQ_CHAIN_BINARY && looked->kind != PQ_CHAIN_ADDRESS)
 		find_raw(looked, rec, raw);
-	pq_look_when(c, looked);
+	/* a binary is found without the tags */
+	if (!pq_is_binary_kind(looked->kind) || raw->n > FEW_BINARIES)
+		pq_look_when(c, looked);
 }
 
 uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
