@@ -149,41 +149,43 @@ static struct pm_space_memo *get_space_memo(struct pm_resolver *r,
 }
 
 /*
- * Does what pm_dso_at() does, for a space that has a memo. Returns false if nothing is mapped.
+ * Returns what a space has at an address of a context; NULL: it has no memo, or the kernel
+ * has nothing mapped there, but may have symbols.
  */
-static bool find_remembered_dso(struct pm_resolver *r, const struct pm_addr_context *context,
-				uint64_t address, struct pm_dso_address *at)
+static const struct pm_range_memo *find_range_memo(struct pm_resolver *r,
+						   const struct pm_addr_context *context,
+						   uint64_t address)
 {
 	struct pm_space_memo *memo = get_space_memo(r, context);
 	struct pm_range_memo *known;
 	const struct pm_map *map;
 
 	if (!memo)
-		return false;
+		return NULL;
 	known = &memo->ranges[pb_scatter(address >> REGION_BITS) >> 32 & (PM_RANGE_MEMOS - 1)];
-	if (!known->dso ||
+	if ((!known->dso && !known->bias) ||
 	    address - known->range.first > known->range.last - known->range.first) {
 		map = pm_spaces_find_range(r->system->spaces, context->machine,
 					   space_of(context), address, context->time,
 					   &known->range);
 		known->dso = map ? map->dso : NULL;
-		if (!map)
-			return false;
-		known->bias = map->bias;
+		known->bias = map ? map->bias : 1;
 	}
-	at->dso = known->dso;
-	at->address = address + known->bias;
-	return true;
+	return known->dso || context->mode == PD_CPUMODE_USER ? known : NULL;
 }
 
 void pm_dso_at(struct pm_resolver *r, const struct pm_addr_context *context, uint64_t address,
 	       struct pm_dso_address *at)
 {
+	const struct pm_range_memo *known = find_range_memo(r, context, address);
 	const struct pm_map *map;
 
 	at->time = context->time;
-	if (find_remembered_dso(r, context, address, at))
+	if (known) {
+		at->dso = known->dso;
+		at->address = known->dso ? address + known->bias : address;
 		return;
+	}
 	map = pm_map_at(r->system, context, address);
 	at->dso = map ? map->dso : NULL;
 	at->address = map ? pm_map_address(map, address) : address;

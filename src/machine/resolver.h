@@ -31,8 +31,8 @@ struct pm_space_memo {
 	uint64_t from, last; /* ns, both included */
 	struct pm_range_memo {
 		struct ps_range range;
-		struct ps_dso *dso; /* NULL: free */
-		uint64_t bias;	    /* see struct pm_map */
+		struct ps_dso *dso; /* NULL: nothing is mapped, or the entry is free */
+		uint64_t bias;	    /* see struct pm_map; without a dso 1, or 0: free */
 	} ranges[PM_RANGE_MEMOS];
 };
 
