@@ -156,6 +156,21 @@ describe("perflua report", function()
     assert.are.same(report(path), report("-g", "none", path))
   end)
 
+  it("shows branches where the header says that they were recorded", function()
+    local function recording(marked)
+      local b = builder.new()
+      b:event { name = "cs_etm", ids = { 1 }, sample_type = { "identifier", "ip", "tid" } }
+      local event = b:event { name = "cycles", ids = { 2 },
+        sample_type = { "identifier", "ip", "tid", "branch_stack" } }
+      b:sample(event, { identifier = 2, ip = 1, pid = 1, tid = 1,
+        branch_stack = { { from = 1, to = 2, flags = 2 } } })
+      if marked then b:feature("branch_stack", "") end
+      return b:write()
+    end
+    assert.matches("Source Symbol", report(recording(true)).out)
+    assert.is_nil(report(recording(false)).out:find "Source Symbol")
+  end)
+
   it("shows samples where branch stacks are of perf record --call-graph lbr", function()
     local b = builder.new()
     local event = b:event { name = "cycles", branch_sample_type = 1 | 1 << 11,

@@ -127,17 +127,20 @@ local function chain_of(query, options)
   return (is_cut or is_unwound) and "unwound" or "callers"
 end
 
--- Returns whether perf report shows branches: all events with samples have branch stacks, which
--- are not those of call chains (perf record --call-graph lbr), and no copied stacks.
+-- Returns whether perf report shows branches: the header says that branch stacks were recorded,
+-- or all events with samples have them; and none has copied stacks, or branches that are those
+-- of call chains (perf record --call-graph lbr).
 local function has_branches(file, options)
-  local has = false
+  local has, is_of_all = false, true
   for _, event in ipairs(spec_of(prepared.query_of(file, options)).scope:events()) do
-    local is_of_branches = event.sample_type & (BRANCH_STACK | STACK_USER) == BRANCH_STACK
-      and event.branch_sample_type & CALL_STACK == 0
+    if event.sample_type & STACK_USER ~= 0 or event.branch_sample_type & CALL_STACK ~= 0 then
+      return false
+    end
+    local is_of_branches = event.sample_type & BRANCH_STACK ~= 0
     has = has or is_of_branches
-    if not is_of_branches and event.name ~= "dummy:u" then return false end
+    is_of_all = is_of_all and (is_of_branches or event.name == "dummy:u")
   end
-  return has
+  return has and (is_of_all or file.features.branch_stack ~= nil)
 end
 
 -- Returns the options of the report of all samples, which shares are of; nil: they are of those
