@@ -111,7 +111,7 @@ end
 
 -- Calls of each row, and rows below rows.
 function kinds.report_trees(add, recording, path)
-  for _, one in ipairs { { "-g", faster = 8 }, { "--hierarchy", faster = 4 } } do
+  for _, one in ipairs { { "-g", faster = 8 }, { "--hierarchy", faster = 8 } } do
     add {
       "perflua report " .. one[1], "perf report " .. one[1], recording = recording,
       faster = one.faster, memory = 1 / 4,
