@@ -296,6 +296,27 @@ describe("keys in the core", function()
     end
   end)
 
+  it("are the same in all blocks of a table", function()
+    local N <const>, SUMS <const> = 26000, 60 -- half a kilobyte each: three blocks and more
+    local path = write(function(b, one)
+      for i = 1, N do
+        b:sample(one, { identifier = 1, ip = i, pid = 7, tid = 7, time = i, stream_id = i })
+      end
+    end)
+    for jobs = 1, 2 do
+      local file <close> = assert(perflua.open(path, { jobs = jobs }))
+      local query = file:samples("one"):group_by("ip"):count()
+      for m = 1, SUMS do query = query:sum("stream_id * " .. m) end
+      local made = query:table()
+      assert.equal(N, #made)
+      for row in made:rows() do
+        assert.equal(1, row.count)
+        assert.equal(row.ip * SUMS, row["stream_id * " .. SUMS])
+      end
+      assert.equal(N, made:top(1, "ip")[1].ip)
+    end
+  end)
+
   it("are texts by what they say, wherever that lies", function()
     local file <close> = opened(function(b, one)
       local names = { "same", "a name of 15 ch", "same", "", "sam\u{e9}" }

@@ -7,6 +7,8 @@
 #define PAGE	   ((uintptr_t)4096)
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define FIRST_SIZE 128 /* bytes: many arrays stay small */
+/* bytes: larger arrays are moved by the kernel, as both copies would take much memory */
+#define MOST_COPIED ((size_t)8 << 20)
 
 /*
  * Asks for huge pages below memory of malloc(), if it is large: the kernel is entered once for
@@ -22,20 +24,54 @@ static void use_huge_pages(void *memory, size_t size)
 		madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
+/* Returns memory that begins with a huge page, which is cleared if it is touched first. */
+static void *take_huge_pages(size_t size)
+{
+	void *memory = aligned_alloc(HUGE_PAGE, (size + PAGE - 1) & ~(PAGE - 1));
+
+	use_huge_pages(memory, size);
+	return memory;
+}
+
+static bool is_large(size_t n, size_t each)
+{
+	size_t size;
+
+	return !__builtin_mul_overflow(n, each, &size) && size >= HUGE_PAGE &&
+	       size <= SIZE_MAX / 2;
+}
+
 void *pb_array(size_t n, size_t each)
 {
-	void *items = reallocarray(NULL, n + !n, each);
-
-	use_huge_pages(items, n * each);
-	return items;
+	return is_large(n, each) ? take_huge_pages(n * each) : reallocarray(NULL, n + !n, each);
 }
 
 void *pb_zeros(size_t n, size_t each)
 {
-	void *items = calloc(n + !n, each);
+	void *items;
 
-	use_huge_pages(items, n * each);
-	return items;
+	if (!is_large(n, each))
+		return calloc(n + !n, each);
+	items = take_huge_pages(n * each);
+	return items ? memset(items, 0, n * each) : NULL;
+}
+
+void *pb_resized(void *items, size_t before, size_t n, size_t each)
+{
+	void *grown;
+
+	if (!is_large(n, each) || n * each > MOST_COPIED) {
+		grown = reallocarray(items, n, each);
+		use_huge_pages(grown, n * each);
+		return grown;
+	}
+	grown = take_huge_pages(n * each);
+	if (!grown)
+		return NULL;
+	if (before)
+		memcpy(grown, items, before * each);
+	free(items);
+	return grown;
 }
 
 bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each)
@@ -43,10 +79,9 @@ bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each)
 	char *items;
 
 	memcpy(&items, array, sizeof(items));
-	items = reallocarray(items, wanted, each);
+	items = pb_resized(items, *n, wanted, each);
 	if (!items)
 		return false;
-	use_huge_pages(items, wanted * each);
 	memset(items + *n * each, 0, (wanted - *n) * each);
 	memcpy(array, &items, sizeof(items));
 	*n = wanted;
@@ -65,10 +100,9 @@ bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size
 	while (grown - n < more)
 		grown *= 2;
 	memcpy(&items, array, sizeof(items));
-	items = reallocarray(items, grown, each);
+	items = pb_resized(items, n, grown, each);
 	if (!items)
 		return false;
-	use_huge_pages(items, grown * each);
 	memcpy(array, &items, sizeof(items));
 	*capacity = grown;
 	return true;

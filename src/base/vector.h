@@ -33,6 +33,12 @@ bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each);
 bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each);
 
 /*
+ * Returns an array of `before` items, or NULL, with room for `n` items, which are more; NULL,
+ * with the array unchanged: no memory.
+ */
+void *pb_resized(void *items, size_t before, size_t n, size_t each);
+
+/*
  * Return a new array of `n` items of `each` bytes, which may be many, for free(); the items of
  * pb_zeros() are zero. NULL: no memory.
  */

@@ -9,18 +9,23 @@
 /*
  * The hash table of groups.
  *
- * A group has a number, from 0 on in the order of arrival, which is also its position in one
- * array. It consists of its keys as 64-bit words, words of tags (a byte for each key: enum
- * pq_type), and the states of its measures.
+ * A group has a number, from 0 on in the order of arrival. It consists of its keys as 64-bit
+ * words, words of tags (a byte for each key: enum pq_type), and the states of its measures.
+ *
+ * Groups lie in blocks of 1 << shift groups, in which they stay while the table grows: only the
+ * last block may have room for fewer, and move. So the pages of a large table are huge.
  */
 
 struct pq_table {
 	struct pb_secret secret;
 	size_t n_keys, n_words; /* n_words includes the words of tags */
 	size_t stride;		/* bytes of a group */
-	char *groups;		/* [capacity] groups of `stride` bytes */
-	size_t n, capacity;
-	struct pb_map map; /* numbers of groups, by their words */
+	char **blocks;		/* [n_blocks]; all but the last have 1 << shift groups */
+	size_t n_blocks, blocks_room;
+	unsigned shift;
+	size_t mask;	    /* (1 << shift) - 1 */
+	size_t n, capacity; /* groups; capacity includes the room of the last block */
+	struct pb_map map;  /* numbers of groups, by their words */
 };
 
 #define PQ_NO_GROUP SIZE_MAX
@@ -36,7 +41,9 @@ void pq_table_deinit(struct pq_table *table);
 
 static inline uint64_t *pq_table_group(const struct pq_table *table, size_t group)
 {
-	return (uint64_t *)(table->groups + group * table->stride);
+	char *block = table->blocks[group >> table->shift];
+
+	return (uint64_t *)(void *)(block + (group & table->mask) * table->stride);
 }
 
 static inline uint8_t *pq_table_tags(const struct pq_table *table, uint64_t *words)

@@ -4,7 +4,10 @@
 #include "base/vector.h"
 #include "group_internal.h"
 
-#define MAX_KEYS 4096
+#define MAX_KEYS    4096
+#define FIRST_BLOCK 128		      /* bytes: many tables stay small */
+#define BLOCK_SIZE  ((size_t)4 << 20) /* bytes at least of blocks that are not the only one */
+#define HUGE_PAGE   ((size_t)2 << 20)
 
 bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 {
@@ -17,25 +20,94 @@ bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 		.n_words = n_words,
 		.stride = n_words * sizeof(uint64_t) + states,
 	};
+	if (!table->stride)
+		table->stride = sizeof(uint64_t); /* so that blocks have a size */
+	while (table->stride << table->shift < BLOCK_SIZE)
+		table->shift++;
+	table->mask = ((size_t)1 << table->shift) - 1;
 	pb_secret_make(&table->secret);
 	return true;
 }
 
+/* Frees the blocks from `first` on. */
+static void free_blocks(struct pq_table *table, size_t first)
+{
+	while (table->n_blocks > first)
+		free(table->blocks[--table->n_blocks]);
+}
+
 void pq_table_deinit(struct pq_table *table)
 {
-	free(table->groups);
+	free_blocks(table, 0);
+	free(table->blocks);
 	pb_map_deinit(&table->map);
-	table->groups = NULL;
-	table->n = table->capacity = 0;
+	table->blocks = NULL;
+	table->blocks_room = table->n = table->capacity = 0;
+}
+
+/*
+ * Frees what the last block does not need for its first `n` groups, in whole huge pages: the
+ * kernel would make small ones of a huge page that is cut.
+ */
+static void shrink_last_block(struct pq_table *table, size_t n)
+{
+	size_t room = table->capacity - ((table->n_blocks - 1) << table->shift), kept = n;
+	char **last = &table->blocks[table->n_blocks - 1], *block;
+
+	if (n * table->stride >= HUGE_PAGE)
+		kept = (n * table->stride / HUGE_PAGE + 1) * HUGE_PAGE / table->stride;
+	block = kept < room ? realloc(*last, kept * table->stride + 1) : NULL;
+	if (!block)
+		return;
+	*last = block;
+	table->capacity -= room - kept;
 }
 
 void pq_table_drop(struct pq_table *table, size_t n)
 {
-	char *kept = realloc(table->groups, n * table->stride + 1);
+	size_t full = n >> table->shift, rest = n - (full << table->shift);
 
 	pb_map_deinit(&table->map);
-	table->groups = kept ? kept : table->groups;
-	table->n = table->capacity = n;
+	free_blocks(table, full + (rest > 0));
+	if (table->capacity > table->n_blocks << table->shift)
+		table->capacity = table->n_blocks << table->shift;
+	table->n = n;
+	if (rest)
+		shrink_last_block(table, rest);
+}
+
+/* Gives the last block room for `n` groups, not `before`. Returns false without memory. */
+static bool resize_last_block(struct pq_table *table, size_t before, size_t n)
+{
+	char **last = &table->blocks[table->n_blocks - 1];
+	char *grown = pb_resized(*last, before, n, table->stride);
+
+	if (!grown)
+		return false;
+	*last = grown;
+	table->capacity += n - before;
+	return true;
+}
+
+/* Makes room for one more group in a table that is full. Returns false without memory. */
+static bool grow_table(struct pq_table *table)
+{
+	size_t block = table->mask + 1, room = table->capacity & table->mask, first = block;
+
+	if (table->n >= PB_MAX_ITEMS)
+		return false;
+	if (room)
+		return resize_last_block(table, room, 2 * room < block ? 2 * room : block);
+	if (!table->n_blocks)
+		for (first = 1; first < block && first * table->stride < FIRST_BLOCK;)
+			first *= 2;
+	if (!pb_reserve(table->blocks, table->n_blocks, table->blocks_room))
+		return false;
+	table->blocks[table->n_blocks++] = NULL;
+	if (resize_last_block(table, 0, first))
+		return true;
+	table->n_blocks--;
+	return false;
 }
 
 struct wanted {
@@ -68,9 +140,7 @@ size_t pq_table_append(struct pq_table *table, const uint64_t *words)
 	size_t keys = table->n_words * sizeof(uint64_t);
 	uint64_t *group;
 
-	if (table->n == table->capacity &&
-	    !pb_reserve_bytes(&table->groups, table->n, 1, &table->capacity,
-			      table->stride + !table->stride))
+	if (table->n == table->capacity && !grow_table(table))
 		return PQ_NO_GROUP;
 	group = pq_table_group(table, table->n);
 	memcpy(group, words, keys);
