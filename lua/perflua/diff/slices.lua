@@ -35,7 +35,7 @@ end
 local function read_table(spec, keys, columns)
   local copy = {}
   for name, value in pairs(spec) do copy[name] = value end
-  copy.keys, copy.columns, copy.show = keys, columns, nil
+  copy.keys, copy.columns, copy.show, copy.repeats = keys, columns, nil, true
   local data = group.table(copy).data
   if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
   return data

@@ -216,6 +216,7 @@ function engine.grouping(spec, keys, columns)
   description.filter = engine.filters(spec, builder)
   description.unnest = engine.unnest(spec, builder)
   description.most = spec.aside and spec.aside.most
+  description.repeats = spec.repeats
   described(description, keys, columns, builder)
   description.whole = whole_of(keys, columns, description)
   return description

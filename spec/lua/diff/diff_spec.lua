@@ -417,7 +417,7 @@ describe("perflua.diff", function()
     local event = b:event { name = "cpu-clock", type = 1, config = 0,
       sample_type = { "ip", "tid", "time", "period" } }
     math.randomseed(5)
-    for i = 1, 9000 do
+    for i = 1, 30000 do
       b:sample(event, { ip = 1, pid = 1, tid = math.random(1500), time = i * 100000,
         period = math.random(1000) })
     end

@@ -271,6 +271,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	lua_getfield(L, PL_OPTIONS_AT, "most");
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
+	job->grouping.repeats = pl_get_flag(L, PL_OPTIONS_AT, "repeats");
 	read_whole_groups(L, f, job);
 	pl_report_read(L, job);
 	pl_profile_read(L, job);
@@ -332,7 +333,7 @@ const char *pl_wrong_name(enum pq_wrong wrong)
  * also watch, see watch.c, or pairs and values, see pairs.c: then the trees of keys and
  * measures, and `kept`, have fields {row = place} of the rows, and `counts` of the description
  * is set. With `most`, records that measure more are set aside (group.h), and `aside` of the
- * description is set to their number.
+ * description is set to their number. With `repeats`, several groups may have the same keys.
  *
  * The result has the shape in field `shape` (result.h); sections are the indexes of events of
  * the key without a position, which comes first. Where rows are items of records, field `whole`

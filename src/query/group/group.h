@@ -156,6 +156,11 @@ struct pq_grouping {
 	 * pq_chains_limit(); records beyond are of PQ_OTHERS
 	 */
 	size_t limit;
+	/*
+	 * several groups may have the same keys: those of workers are not looked up when they
+	 * are merged
+	 */
+	bool repeats;
 };
 
 struct pq_groups;

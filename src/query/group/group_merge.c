@@ -39,7 +39,9 @@ static bool move_keys(struct pq_groups *groups, const struct pq_table *from, uin
 static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t g,
 			uint32_t hash, uint32_t *numbers)
 {
-	size_t at = pq_table_search(&groups->table, pq_table_group(&from->table, g), hash);
+	const uint64_t *words = pq_table_group(&from->table, g);
+	size_t at = groups->grouping->repeats ? pq_table_append(&groups->table, words) :
+						pq_table_search(&groups->table, words, hash);
 
 	if (at == PQ_NO_GROUP)
 		return false;
@@ -137,6 +139,8 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	}
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
 		m->chains = chains;
+	if (groups->grouping->repeats)
+		pb_map_deinit(&groups->table.map);
 	ok = ok && (ended || merge_all_groups(groups, from, chains, progress));
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
 		m->chains = NULL;
