@@ -26,6 +26,8 @@ static bool make_hash_keys(struct pq_hash_keys *keys)
 /* Numbers of lines of raw chains, as powers of two: at most 16 MB. */
 #define RAW_BITS_MIN 8
 #define RAW_BITS_MAX 18
+/* Chains per line, which has room for three, from which on the number of lines is doubled. */
+#define RAW_FILL 2
 
 static struct pq_raw_line *line_of(const struct pq_raw *raw, const struct pq_hash *hash)
 {
@@ -85,7 +87,7 @@ static void widen_raw(struct pq_raw *raw)
 
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 {
-	if (!raw->full && (raw->n >> raw->bits || !raw->lines))
+	if (!raw->full && (!raw->lines || raw->n >> raw->bits >= RAW_FILL))
 		widen_raw(raw);
 	if (raw->lines)
 		store_raw(raw, hash, chain);
