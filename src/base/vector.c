@@ -27,8 +27,10 @@ static void use_huge_pages(void *memory, size_t size)
 /* Returns memory that begins with a huge page, which is cleared if it is touched first. */
 static void *take_huge_pages(size_t size)
 {
-	void *memory = aligned_alloc(HUGE_PAGE, (size + PAGE - 1) & ~(PAGE - 1));
+	void *memory;
 
+	if (posix_memalign(&memory, HUGE_PAGE, size))
+		return NULL;
 	use_huge_pages(memory, size);
 	return memory;
 }
