@@ -62,7 +62,8 @@ void *pb_resized(void *items, size_t before, size_t n, size_t each)
 {
 	void *grown;
 
-	if (!is_large(n, each) || n * each > MOST_COPIED) {
+	/* an array that grows by little is not copied each time */
+	if (!is_large(n, each) || n * each > MOST_COPIED || n - before < before / 2) {
 		grown = reallocarray(items, n, each);
 		use_huge_pages(grown, n * each);
 		return grown;
