@@ -130,7 +130,8 @@ describe("pair() of many records", function()
     end
     local plain, with_states = bytes_of [[open = "open"]],
       bytes_of [[open = { event = "open", state = "a" }, change = { event = "tick", state = "b" }]]
-    assert.is_true(plain < 62 and with_states < 112,
+    -- 54 and 107; the kernel may add two huge pages
+    assert.is_true(plain < 80 and with_states < 135,
       ("%.0f bytes for each span, %.0f with states"):format(plain, with_states))
   end)
 end)
