@@ -245,9 +245,11 @@ static bool add_to_section(struct pq_report_maker *m, size_t section, const uint
 	struct pq_report_sections *sections = m->sections;
 	struct pq_report_section *s;
 
-	if (section >= sections->n &&
-	    !pb_extend(sections->list, sections->n, section + (size_t)1))
+	if (section >= sections->room &&
+	    !pb_extend(sections->list, sections->room, 2 * section + 8))
 		return false;
+	if (section >= sections->n)
+		sections->n = section + 1;
 	s = &sections->list[section];
 	s->samples += measured[0];
 	s->unresolved += is_named ? 0 : measured[0];

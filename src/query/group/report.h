@@ -120,8 +120,8 @@ struct pq_report_section {
 };
 
 struct pq_report_sections {
-	struct pq_report_section *list; /* [n]: by number of the event + 1; first: unknown */
-	size_t n;
+	struct pq_report_section *list; /* [room]: by number of the event + 1; first: unknown */
+	size_t n, room;
 	size_t taken; /* groups of the query that were added */
 };
 
