@@ -112,13 +112,18 @@ describe("pair() of many records", function()
     local n, rows = 200000, {}
     for i = 1, n do rows[i] = { "open", i, i } end
     local path = spanned.write(rows)
+    -- the least of three runs: the kernel may give a run huge pages that it hardly uses
     local function peak_of(query)
-      local got = run.perflua { "-e", ([[print(%s) print(require "spec.support.peak"())]])
-        :format(query), path }
-      assert.equal("", got.err)
-      local count, peak = got.out:match "^(%d+)\n(%d+)\n$"
-      assert.equal(n, tonumber(count))
-      return tonumber(peak)
+      local least = math.huge
+      for _ = 1, 3 do
+        local got = run.perflua { "-e", ([[print(%s) print(require "spec.support.peak"())]])
+          :format(query), path }
+        assert.equal("", got.err)
+        local count, peak = got.out:match "^(%d+)\n(%d+)\n$"
+        assert.equal(n, tonumber(count))
+        least = math.min(least, tonumber(peak))
+      end
+      return least
     end
     local base = peak_of "file:samples { order = 'time' }:count()"
     local function bytes_of(options)
@@ -130,8 +135,7 @@ describe("pair() of many records", function()
     end
     local plain, with_states = bytes_of [[open = "open"]],
       bytes_of [[open = { event = "open", state = "a" }, change = { event = "tick", state = "b" }]]
-    -- 54 and 107; the kernel may add two huge pages
-    assert.is_true(plain < 80 and with_states < 135,
+    assert.is_true(plain < 62 and with_states < 112,
       ("%.0f bytes for each span, %.0f with states"):format(plain, with_states))
   end)
 end)
