@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #define PAGE	   ((uintptr_t)4096)
-#define HUGE_PAGE  ((size_t)2 << 20)
 #define FIRST_SIZE 128 /* bytes: many arrays stay small */
 /* bytes: larger arrays are moved by the kernel, as both copies would take much memory */
 #define MOST_COPIED ((size_t)8 << 20)
@@ -20,16 +19,16 @@ static void use_huge_pages(void *memory, size_t size)
 	uintptr_t first = (uintptr_t)memory & ~(PAGE - 1);
 	uintptr_t end = ((uintptr_t)memory + size + PAGE - 1) & ~(PAGE - 1);
 
-	if (memory && size >= HUGE_PAGE)
+	if (memory && size >= PB_HUGE_PAGE)
 		madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
-/* Returns memory that begins with a huge page, which is cleared if it is touched first. */
+/* Returns memory that begins at a huge page, so that no small ones are needed before it. */
 static void *take_huge_pages(size_t size)
 {
 	void *memory;
 
-	if (posix_memalign(&memory, HUGE_PAGE, size))
+	if (posix_memalign(&memory, PB_HUGE_PAGE, size))
 		return NULL;
 	use_huge_pages(memory, size);
 	return memory;
@@ -39,7 +38,7 @@ static bool is_large(size_t n, size_t each)
 {
 	size_t size;
 
-	return !__builtin_mul_overflow(n, each, &size) && size >= HUGE_PAGE &&
+	return !__builtin_mul_overflow(n, each, &size) && size >= PB_HUGE_PAGE &&
 	       size <= SIZE_MAX / 2;
 }
 

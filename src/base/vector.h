@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PB_HUGE_PAGE ((size_t)2 << 20) /* bytes; as large as most machines have them */
+
 #define PB_MAX_ITEMS \
 	(UINT32_MAX / 4) /* so that 32 bits number the items, and what is made of them */
 
@@ -40,7 +42,8 @@ void *pb_resized(void *items, size_t before, size_t n, size_t each);
 
 /*
  * Return a new array of `n` items of `each` bytes, which may be many, for free(); the items of
- * pb_zeros() are zero. NULL: no memory.
+ * pb_zeros() are zero. An array of PB_HUGE_PAGE bytes or more begins at a huge page. NULL: no
+ * memory.
  */
 void *pb_array(size_t n, size_t each);
 void *pb_zeros(size_t n, size_t each);

@@ -50,7 +50,7 @@ local function parse_graph(args)
   return made
 end
 
--- Returns whether branches are counted; nil: if all events have branch stacks.
+-- Returns whether branches are counted; nil: where perf report does, without such an option.
 local function parse_branches(args, draws_calls)
   if args["branch-stack"] and args["no-branch-stack"] then
     return nil, "--branch-stack and --no-branch-stack exclude each other"

@@ -1,6 +1,6 @@
 #include "boundary.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "perfdata/stream/reader.h"
 
@@ -85,13 +85,13 @@ static bool copies_stacks(const struct pd_file *file)
 
 /*
  * Returns the offset of the first record from `nominal` on to which the sizes of records lead,
- * from the one at `from` on; 0 if they lead to none.
+ * from the one at `from` on; 0 if they lead to none. bytes[FOLLOWED] is room to read.
  */
-static uint64_t follow_records(struct pd_stream *stream, uint64_t from, uint64_t nominal)
+static uint64_t follow_records(struct pd_stream *stream, uint64_t from, uint64_t nominal,
+			       uint8_t *bytes)
 {
 	uint64_t end = stream->data.offset + stream->data.size, at = from, limit = from;
 	struct pd_section part = { from, 0 };
-	uint8_t bytes[FOLLOWED];
 	struct pd_error err;
 
 	while (at < nominal) {
@@ -118,8 +118,12 @@ uint64_t pd_find_boundary(struct pd_stream *stream, uint64_t from, uint64_t size
 	uint64_t end = stream->data.offset + stream->data.size;
 	uint64_t nominal = from + size / 8 * 8, found = 0;
 
-	if (end - from >= size + least && copies_stacks(stream->file))
-		found = follow_records(stream, from, nominal);
+	if (end - from >= size + least && copies_stacks(stream->file)) {
+		uint8_t *bytes = malloc(FOLLOWED);
+
+		found = bytes ? follow_records(stream, from, nominal, bytes) : 0;
+		free(bytes);
+	}
 	if (found)
 		return found;
 	for (uint64_t part = 16 * 1024; end - from >= size + least; part *= 6) {

@@ -1,9 +1,9 @@
 /* Sets of call chains: made, freed; raw chains that were met; chains by frames; names alone. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
+#include "base/vector.h"
 #include "chains_internal.h"
 
 /* Makes random keys. Returns false if there are no random numbers. */
@@ -58,7 +58,17 @@ static void store_raw(struct pq_raw *raw, const struct pq_hash *hash, uint32_t c
 	line->next = i + 1;
 }
 
-#define HUGE ((size_t)2 << 20) /* size of a huge page */
+/* Returns `n` empty lines, each in a cache line of its own; NULL without memory. */
+static struct pq_raw_line *make_lines(size_t n)
+{
+	size_t size = n * sizeof(struct pq_raw_line);
+	void *lines;
+
+	if (size >= PB_HUGE_PAGE)
+		return pb_zeros(n, sizeof(struct pq_raw_line));
+	lines = aligned_alloc(64, size);
+	return lines ? memset(lines, 0, size) : NULL;
+}
 
 /* Doubles the number of lines. Without memory the number stays as it is. */
 static void widen_raw(struct pq_raw *raw)
@@ -66,15 +76,11 @@ static void widen_raw(struct pq_raw *raw)
 	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : RAW_BITS_MIN };
 	size_t n = (size_t)1 << wide.bits;
 
-	wide.lines = aligned_alloc(n * sizeof(*wide.lines) >= HUGE ? HUGE : 64,
-				   n * sizeof(*wide.lines));
+	wide.lines = make_lines(n);
 	if (!wide.lines) {
 		raw->full = true;
 		return;
 	}
-	if (n * sizeof(*wide.lines) >= HUGE)
-		madvise(wide.lines, n * sizeof(*wide.lines), MADV_HUGEPAGE);
-	memset(wide.lines, 0, n * sizeof(*wide.lines));
 	for (size_t l = 0; raw->lines && l < n / 2; l++)
 		for (int i = 0; i < 3; i++)
 			if (raw->lines[l].chain[i])

@@ -7,7 +7,6 @@
 #define MAX_KEYS    4096
 #define FIRST_BLOCK 128		      /* bytes: many tables stay small */
 #define BLOCK_SIZE  ((size_t)4 << 20) /* bytes at least of blocks that are not the only one */
-#define HUGE_PAGE   ((size_t)2 << 20)
 
 bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 {
@@ -54,9 +53,9 @@ static void shrink_last_block(struct pq_table *table, size_t n)
 	size_t room = table->capacity - ((table->n_blocks - 1) << table->shift), kept = n;
 	char **last = &table->blocks[table->n_blocks - 1], *block;
 
-	if (n * table->stride >= HUGE_PAGE)
-		kept = (n * table->stride / HUGE_PAGE + 1) * HUGE_PAGE / table->stride;
-	block = kept < room ? realloc(*last, kept * table->stride + 1) : NULL;
+	if (n * table->stride >= PB_HUGE_PAGE)
+		kept = (n * table->stride / PB_HUGE_PAGE + 1) * PB_HUGE_PAGE / table->stride;
+	block = kept < room ? realloc(*last, kept * table->stride) : NULL;
 	if (!block)
 		return;
 	*last = block;
