@@ -75,8 +75,8 @@ end)
 
 describe("a recording of 20 000 events", function()
   local EVENTS, FEWER = 20000, 5000
-  -- Times the processor time of FEWER, at most: a little more than three on any machine; sixteen
-  -- and more, if each event looks at all others.
+  -- Times the processor time of FEWER, at most: a little more than three on any machine, and
+  -- sixteen or more if each event looks at all others.
   local MOST = 8
 
   local function recording(container, n)
