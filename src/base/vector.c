@@ -57,6 +57,21 @@ void *pb_zeros(size_t n, size_t each)
 	return items ? memset(items, 0, n * each) : NULL;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; before, pages come at their first use */
+#endif
+
+void *pb_pages(size_t size)
+{
+	char *memory = malloc(size);
+	uintptr_t first = ((uintptr_t)memory + PAGE - 1) & ~(PAGE - 1);
+	uintptr_t end = ((uintptr_t)memory + size) & ~(PAGE - 1);
+
+	if (memory && end > first)
+		madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+	return memory;
+}
+
 void *pb_resized(void *items, size_t before, size_t n, size_t each)
 {
 	void *grown;

@@ -48,4 +48,10 @@ void *pb_resized(void *items, size_t before, size_t n, size_t each);
 void *pb_array(size_t n, size_t each);
 void *pb_zeros(size_t n, size_t each);
 
+/*
+ * Returns new memory of `size` bytes, for free(), that is used soon, and all of it: its pages
+ * are there already, so that the kernel is entered once and not for each. NULL: no memory.
+ */
+void *pb_pages(size_t size);
+
 #endif

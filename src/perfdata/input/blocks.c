@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/producer.h"
+#include "base/vector.h"
 #include "input.h"
 
 /*
@@ -107,7 +108,7 @@ bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset
 		.input = input, .offset = offset, .start = offset, .limit = limit
 	};
 	b->capacity = limit - offset < BLOCK ? (size_t)(limit - offset) + MIN_BLOCK : BLOCK;
-	b->block = malloc(b->capacity);
+	b->block = pb_pages(b->capacity);
 	b->pos = b->end = b->block;
 	if (!b->block)
 		return pd_error_set(err, "ENOMEM", input->path, PD_NO_OFFSET, "no memory");

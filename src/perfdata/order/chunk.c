@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/producer.h"
+#include "base/vector.h"
 
 void pd_chunker_begin(struct pd_chunker *k, const struct pd_record *rec, uint64_t time)
 {
@@ -268,7 +269,7 @@ static bool reserve_bytes(struct pd_loaded_chunk *loaded, size_t n)
 	if (n > loaded->room) {
 		loaded->room = n > PD_CHUNK_MOST ? n : PD_CHUNK_MOST;
 		free(loaded->block);
-		loaded->block = malloc(loaded->room);
+		loaded->block = pb_pages(loaded->room);
 		if (!loaded->block)
 			loaded->room = 0;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/producer.h"
+#include "base/vector.h"
 #include "rows_cover.h"
 #include "rows_maker.h"
 #include "rows_pairs.h"
@@ -346,7 +347,7 @@ static bool reserve_rows(const struct pq_rows *rows, struct batch *b, size_t mos
 	free(b->values);
 	b->room = 0;
 	b->values = most > SIZE_MAX / (size ? size : 1) ? NULL :
-							  malloc(most * (size ? size : 1));
+							  pb_pages(most * (size ? size : 1));
 	if (b->values)
 		b->room = most;
 	return b->values != NULL;
