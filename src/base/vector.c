@@ -124,3 +124,20 @@ bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size
 	*capacity = grown;
 	return true;
 }
+
+void pb_shrink_bytes(void *array, size_t n, size_t *capacity, size_t each)
+{
+	size_t kept = n;
+	void *items;
+
+	if (n * each >= PB_HUGE_PAGE)
+		kept = (n * each / PB_HUGE_PAGE + 1) * PB_HUGE_PAGE / each;
+	if (kept >= *capacity)
+		return;
+	memcpy(&items, array, sizeof(items));
+	items = realloc(items, kept * each);
+	if (!items)
+		return;
+	memcpy(array, &items, sizeof(items));
+	*capacity = kept;
+}

@@ -35,6 +35,14 @@ bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each);
 bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each);
 
 /*
+ * Gives back what an array has beyond `n` items, one or more: whole huge pages, if it is large,
+ * as the kernel would make small ones of a huge page that is cut. The array may move.
+ */
+#define pb_shrink(array, n, capacity) \
+	pb_shrink_bytes(&(array), n, &(capacity), sizeof(*(array)))
+void pb_shrink_bytes(void *array, size_t n, size_t *capacity, size_t each);
+
+/*
  * Returns an array of `before` items, or NULL, with room for `n` items, which are more; NULL,
  * with the array unchanged: no memory.
  */

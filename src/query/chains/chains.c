@@ -26,8 +26,8 @@ static bool make_hash_keys(struct pq_hash_keys *keys)
 /* Numbers of lines of raw chains, as powers of two: at most 16 MB. */
 #define RAW_BITS_MIN 8
 #define RAW_BITS_MAX 18
-/* Chains per line, which has room for three, from which on the number of lines is doubled. */
-#define RAW_FILL 2
+/* Chains per two lines, which have room for six, from which on their number is doubled. */
+#define RAW_FILL 5
 
 static struct pq_raw_line *line_of(const struct pq_raw *raw, const struct pq_hash *hash)
 {
@@ -93,7 +93,7 @@ static void widen_raw(struct pq_raw *raw)
 
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 {
-	if (!raw->full && (!raw->lines || raw->n >> raw->bits >= RAW_FILL))
+	if (!raw->full && (!raw->lines || 2 * raw->n >> raw->bits >= RAW_FILL))
 		widen_raw(raw);
 	if (raw->lines)
 		store_raw(raw, hash, chain);
@@ -197,7 +197,8 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 	if (found != c->n)
 		return found;
 	memcpy(c->numbers + c->n_numbers, frames, n * sizeof(*frames));
-	c->list[c->n] = (struct pq_chain){ c->n_numbers, *first, (uint16_t)n, (uint8_t)kind };
+	c->list[c->n] = (struct pq_chain){ (uint32_t)c->n_numbers, *first, (uint16_t)n,
+					   (uint8_t)kind };
 	c->n_numbers += n;
 	return (uint32_t)c->n++;
 }

@@ -253,10 +253,11 @@ bool pq_chains_drop_frames(struct pq_chains *chains, uint32_t n);
 
 /*
  * Adds the chains of `from`, which may be another worker's that has ended, and sets numbers[i]
- * to the number that its chain i has here. When progress says stop, *ended becomes true, and
- * the other numbers are not set. Returns false without memory.
+ * to the number that its chain i has here. They go while they come, so that `from` may only be
+ * destroyed after it. When progress says stop, *ended becomes true, and the other numbers are
+ * not set. Returns false without memory.
  */
-bool pq_chains_merge(struct pq_chains *chains, const struct pq_chains *from, uint32_t *numbers,
+bool pq_chains_merge(struct pq_chains *chains, struct pq_chains *from, uint32_t *numbers,
 		     const struct pb_progress *progress, bool *ended);
 
 /*

@@ -150,7 +150,7 @@ struct pq_raw {
 };
 
 struct pq_chain {
-	uint64_t at; /* index in `numbers` */
+	uint32_t at; /* index in `numbers` */
 	struct pq_origin first;
 	uint16_t n;
 	uint8_t kind;

@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "chains_internal.h"
 
-#define ASK_EVERY 4096 /* chains between two reports of progress */
+#define MERGED_AT_ONCE 4096 /* chains between two reports of progress */
 
 uint32_t pq_chains_size(const struct pq_chains *c)
 {
@@ -175,20 +175,36 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 	return found;
 }
 
-bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers,
+/* Frees the chains from number `n` on, which is not 0. */
+static void drop_chains(struct pq_chains *c, size_t n)
+{
+	c->n_numbers = c->list[n - 1].at + c->list[n - 1].n;
+	c->n = n;
+	pb_shrink(c->list, n, c->room);
+	pb_shrink(c->numbers, c->n_numbers + 1, c->numbers_room);
+}
+
+bool pq_chains_merge(struct pq_chains *c, struct pq_chains *from, uint32_t *numbers,
 		     const struct pb_progress *progress, bool *ended)
 {
 	uint32_t *known = calloc(from->n_frames + 1, sizeof(*known)), *frames = NULL;
-	size_t room = 0;
+	size_t all = from->n, room = 0;
 	bool done = known;
 
-	for (size_t i = 0; done && i < from->n; i++) {
-		const struct pq_chain *chain = &from->list[i];
-		unsigned kind = chain->kind;
+	pq_chains_forget(c);
+	pq_chains_seal(from);
+	for (size_t i = all; done && i--;) {
+		const struct pq_chain *chain;
+		unsigned kind;
 
-		*ended = i % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0);
-		if (*ended)
-			break;
+		if ((all - 1 - i) % MERGED_AT_ONCE == 0) {
+			drop_chains(from, i + 1);
+			*ended = !pb_goes_on(progress, 0, 0);
+			if (*ended)
+				break;
+		}
+		chain = &from->list[i];
+		kind = chain->kind;
 		done = pb_reserve_more(frames, 0, chain->n + 1, room);
 		for (size_t k = 0; done && k < chain->n; k++) {
 			frames[k] = same_frame(c, from, kind, from->numbers[chain->at + k],

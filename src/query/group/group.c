@@ -136,7 +136,8 @@ static bool prepare_others(struct pq_groups *groups)
 	return true;
 }
 
-bool pq_groups_begin(struct pq_groups *groups)
+/* Initializes the table as it is before the first record. Returns false without memory. */
+static bool begin_groups(struct pq_groups *groups)
 {
 	struct pq_table *table = &groups->table;
 
@@ -172,7 +173,7 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||
 	    !prepare_others(groups) ||
 	    (grouping->whole && !(groups->whole = pq_groups_create(grouping->whole, fields))) ||
-	    !pq_groups_begin(groups)) {
+	    !begin_groups(groups)) {
 		pq_groups_destroy(groups);
 		return NULL;
 	}

@@ -194,9 +194,9 @@ bool pq_groups_add_whole(struct pq_groups *groups);
 struct pq_groups *pq_groups_whole(const struct pq_groups *groups);
 
 /*
- * Adds the groups of `from`, which is emptied; its chains can no longer be looked up. Progress
- * is reported after each PQ_MERGED_AT_ONCE groups, with 0 bytes; when it says stop, the rest is
- * dropped. Returns false without memory.
+ * Adds the groups of `from`, which may only be destroyed after it. Progress is reported after
+ * each PQ_MERGED_AT_ONCE groups, with 0 bytes; when it says stop, the rest is dropped. Returns
+ * false without memory.
  */
 #define PQ_MERGED_AT_ONCE 4096
 bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,

@@ -150,9 +150,6 @@ static inline char *pq_group_states(const struct pq_groups *groups, size_t g)
  */
 size_t pq_groups_place(struct pq_groups *groups);
 
-/* Initializes the table as it is before the first record. Returns false without memory. */
-bool pq_groups_begin(struct pq_groups *groups);
-
 /* Returns whether the table is so large that its groups should be looked up together. */
 bool pq_pending_fits(const struct pq_groups *groups);
 

@@ -131,12 +131,12 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	bool ok = true, ended = false;
 
 	if (n_chains) {
-		pq_chains_forget(groups->chains);
-		pq_chains_seal(from->chains);
 		chains = calloc(n_chains, sizeof(*chains));
 		ok = chains &&
 		     pq_chains_merge(groups->chains, from->chains, chains, progress, &ended);
 	}
+	pq_chains_destroy(from->chains);
+	from->chains = NULL;
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
 		m->chains = chains;
 	if (groups->grouping->repeats)
@@ -147,13 +147,7 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;
-	from->n_aside = 0;
 	if (ok && groups->whole)
 		ok = pq_groups_merge(groups->whole, from->whole, progress);
-	pq_groups_drop_times(from, 0);
-	pq_groups_deinit_states(from, 0);
-	pq_table_deinit(&from->table);
-	pq_texts_deinit(&from->texts);
-	pq_texts_init(&from->texts);
-	return pq_groups_begin(from) && ok;
+	return ok;
 }

@@ -44,35 +44,20 @@ void pq_table_deinit(struct pq_table *table)
 	table->blocks_room = table->n = table->capacity = 0;
 }
 
-/*
- * Frees what the last block does not need for its first `n` groups, in whole huge pages: the
- * kernel would make small ones of a huge page that is cut.
- */
-static void shrink_last_block(struct pq_table *table, size_t n)
-{
-	size_t room = table->capacity - ((table->n_blocks - 1) << table->shift), kept = n;
-	char **last = &table->blocks[table->n_blocks - 1], *block;
-
-	if (n * table->stride >= PB_HUGE_PAGE)
-		kept = (n * table->stride / PB_HUGE_PAGE + 1) * PB_HUGE_PAGE / table->stride;
-	block = kept < room ? realloc(*last, kept * table->stride) : NULL;
-	if (!block)
-		return;
-	*last = block;
-	table->capacity -= room - kept;
-}
-
 void pq_table_drop(struct pq_table *table, size_t n)
 {
-	size_t full = n >> table->shift, rest = n - (full << table->shift);
+	size_t full = n >> table->shift, rest = n - (full << table->shift), room;
 
 	pb_map_deinit(&table->map);
 	free_blocks(table, full + (rest > 0));
 	if (table->capacity > table->n_blocks << table->shift)
 		table->capacity = table->n_blocks << table->shift;
 	table->n = n;
-	if (rest)
-		shrink_last_block(table, rest);
+	if (!rest)
+		return;
+	room = table->capacity - (full << table->shift);
+	pb_shrink_bytes(&table->blocks[full], rest, &room, table->stride);
+	table->capacity = (full << table->shift) + room;
 }
 
 /* Gives the last block room for `n` groups, not `before`. Returns false without memory. */
