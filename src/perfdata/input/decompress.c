@@ -9,6 +9,7 @@
 #endif
 #define FRAME_START  "\x28\xb5\x2f\xfd"
 #define BLOCK_HEADER 3 /* bytes of a zstd block's header */
+#define BLOCK_RLE    1 /* type of a block of one byte, repeated: RFC 8878, 3.1.1.2.2 */
 
 const char *pd_zstd_version(void)
 {
@@ -90,13 +91,30 @@ static bool restart_frame(struct pd_decompress *d)
 }
 
 /*
+ * Returns the bytes of a zstd block with its header, if that comes next and is there; otherwise
+ * those to the end of the block or header. (If that many are left of a block they are read as a
+ * header, so the step may go on to a later block.)
+ */
+static size_t step_size(const struct pd_decompress *d)
+{
+	size_t left = (size_t)(d->in_end - d->in), size;
+	uint32_t header;
+
+	if (d->step != BLOCK_HEADER || left < BLOCK_HEADER)
+		return d->step < left ? d->step : left;
+	header = d->in[0] | (uint32_t)d->in[1] << 8 | (uint32_t)d->in[2] << 16;
+	size = BLOCK_HEADER + ((header >> 1 & 3) == BLOCK_RLE ? 1 : header >> 3);
+	return size < left ? size : left;
+}
+
+/*
  * Decompresses up to the end of a zstd block, after the available bytes. Returns as
  * pd_decompress_append().
  */
 static int decompress_step(struct pd_decompress *d)
 {
-	size_t have = (size_t)(d->end - d->block), left = (size_t)(d->in_end - d->in);
-	ZSTD_inBuffer in = { d->in, d->step < left ? d->step : left, 0 };
+	size_t have = (size_t)(d->end - d->block);
+	ZSTD_inBuffer in = { d->in, step_size(d), 0 };
 	ZSTD_outBuffer out = { d->block, d->capacity, have };
 	struct pb_lap lap = pb_stage_enter(d->timing, d->pass, PB_STAGE_DECOMPRESS);
 	size_t result = ZSTD_decompressStream(d->stream, &out, &in);
