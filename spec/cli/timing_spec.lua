@@ -89,6 +89,16 @@ describe("--timing", function()
     end
   end)
 
+  it("shows that a comparison finds names while it adds up clocks", function()
+    local clock = many_records.write(1, 0)
+    local told = timed { "-j", "2", "diff", "--timing=json", clock, clock }
+    for _, file in ipairs(told.files) do
+      local _, n = stages_of(file, "groups")
+      local _, n_others = stages_of(file, "recorded system")
+      assert.are.same({ 2, 0 }, { n, n_others })
+    end
+  end)
+
   it("adds up to the processor time of the process", function()
     for _, words in ipairs {
       { "report", "--timing=json", many }, { "script", "--timing=json", many },

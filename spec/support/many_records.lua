@@ -27,11 +27,12 @@ local function sample(b, event, i, random)
   })
 end
 
---- Writes it; gives its path.
-function many_records.write()
+--- Writes it, with a first event of a type and config; gives its path.
+function many_records.write(type, config)
   local b, random = builder.new(), random_from(20240611)
   local parts = { "ip", "tid", "time", "addr", "id", "cpu", "period", "callchain", "weight" }
-  local events = { b:event { name = "cycles", sample_type = parts },
+  local events = {
+    b:event { name = "cycles", type = type, config = config, sample_type = parts },
     b:event { name = "faults", sample_type = parts } }
   for pid = 7, 10 do
     b:record("comm", { pid = pid, tid = pid, comm = "task" .. pid % 3 }, { time = 1 })

@@ -222,7 +222,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "write", pl_file_write },
 		{ "outline", pl_file_outline },
 		{ "outline_found", pl_outline_found },
-		{ "watch_forks", pl_watch_forks },
+		{ "watch_names", pl_watch_names },
 		{ "forks", pl_push_forks },
 		{ "sharing", pl_file_sharing },
 		{ "scrub_kinds", pl_scrub_kinds },

@@ -45,7 +45,7 @@ int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_write(lua_State *L);    /* core.write(file, out, options): see write.c */
 int pl_file_outline(lua_State *L);  /* core.outline(file, options): see outline.c */
 int pl_outline_found(lua_State *L); /* core.outline_found(outline) */
-int pl_watch_forks(lua_State *L);   /* core.watch_forks(file): see system.c */
+int pl_watch_names(lua_State *L);   /* core.watch_names(file): see system.c */
 int pl_push_forks(lua_State *L);    /* core.forks(file) -> { tid, ptid, ppid, … } | nil */
 int pl_push_writer(lua_State *L);   /* core.writer(file, path, options): see write_records.c */
 int pl_file_describe(lua_State *L); /* core.describe(file, out, options): see describe.c */

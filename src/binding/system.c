@@ -397,8 +397,11 @@ int pl_file_resolve(lua_State *L)
 	return 1;
 }
 
-/* core.watch_forks(file): lets the pass that follows find what core.forks() returns. */
-int pl_watch_forks(lua_State *L)
+/*
+ * core.watch_names(file): lets the grouped query that follows find the recorded system, and
+ * what core.forks() returns, if possible.
+ */
+int pl_watch_names(lua_State *L)
 {
 	pl_system_watch(pl_check_open_file(L, 1));
 	return 0;

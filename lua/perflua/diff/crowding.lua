@@ -2,8 +2,11 @@
 -- switches, idle processors or clock events show it.
 
 local aside = require "perflua.group.aside"
+local core = require "perflua.core"
+local query = require "perflua.query"
 local records = require "perflua.file.records"
 local switches = require "perflua.waits.switches"
+local usage_error = require("perflua.errors").usage_error
 
 local crowding = {}
 
@@ -14,9 +17,9 @@ local MUCH <const> = 0.1 -- of the time, by which sides differ that are told
 local function preempted_part(file, seconds)
   if switches.check_off(file) then return nil end
   local options, types = switches.off_cpu(file)
-  local query = types and records.records(file, { type = types, expand = true })
+  local read = types and records.records(file, { type = types, expand = true })
     or records.samples(file)
-  return query:pair(options):where("state == 'preempted'"):sum("duration") / (seconds * 1e9)
+  return read:pair(options):where("state == 'preempted'"):sum("duration") / (seconds * 1e9)
 end
 
 -- Returns the event whose periods are times on processors.
@@ -33,20 +36,59 @@ local function has_all_processors(file)
   return false
 end
 
+-- Adds up the times that processors ran threads, and that they were idle. The names of the
+-- recording, which the comparison needs next, are found in the same pass.
+local function add_clock(file, clock)
+  local busy, idle = 0, 0
+  local periods = records.samples(file, clock):group_by("pid"):sum("period")
+  aside.from(periods)
+  core.watch_names(file)
+  local added = periods:table()
+  if added.data.interrupted then usage_error("diff: interrupted: nothing is compared") end
+  for row in added:rows() do
+    if row.pid == 0 then idle = idle + row.period else busy = busy + row.period end
+  end
+  return { busy = busy, idle = idle }
+end
+
+-- Returns the recording of a query of all its time; nil: it is of a part, or of a stream.
+local function whole_file(item)
+  local spec = query.is(item) and core.query_spec(item)
+  if not spec or not spec.file.size or spec.from or spec.to then return nil end
+  for _, filter in ipairs(spec.filters) do
+    if filter.is_window then return nil end
+  end
+  return spec.file
+end
+
+---Reads the clocks of recordings, before anything else is read, if they are needed.
+---@param ... (perflua.Query|perflua.Table)[] the lists of both sides
+---@return table? # the times by File, for line(); nil: they are not needed
+function crowding.read_clocks(...)
+  local clocks, files, have_switches = {}, {}, true
+  for _, list in ipairs { ... } do
+    for _, item in ipairs(list) do
+      local file = whole_file(item)
+      if not file or not find_clock(file) then return nil end
+      files[#files + 1] = file
+      have_switches = have_switches and not switches.check_off(file)
+    end
+  end
+  if have_switches then return nil end -- they tell more
+  for _, file in ipairs(files) do
+    clocks[file] = clocks[file] or add_clock(file, find_clock(file))
+  end
+  return clocks
+end
+
 -- Returns the parts of the recording that processors ran threads, and that they were idle,
 -- false if only threads that were chosen were recorded; of several processors added up. nil: no
 -- clock was sampled.
-local function clock_parts(file, seconds)
-  local clock = find_clock(file)
+local function clock_parts(file, seconds, clocks)
+  local clock = clocks and clocks[file]
   if not clock then return nil end
-  local busy, idle = 0, 0
-  local query = records.samples(file, clock):group_by("pid"):sum("period")
-  aside.from(query)
-  for row in query:table():rows() do
-    if row.pid == 0 then idle = idle + row.period else busy = busy + row.period end
-  end
-  local is_idle_known = idle > 0 or has_all_processors(file)
-  return busy / (seconds * 1e9), is_idle_known and idle / (seconds * 1e9)
+  local is_idle_known = clock.idle > 0 or has_all_processors(file)
+  return clock.busy / (seconds * 1e9), is_idle_known and clock.idle / (seconds * 1e9)
 end
 
 -- Returns the means over the runs of a side of the parts that a function tells, up to two; nil
@@ -59,7 +101,7 @@ local function means_of(side, parts_of)
       or run.spec.to then
       return nil
     end
-    local parts = { parts_of(file, run.seconds) }
+    local parts = { parts_of(file, run.seconds, side.clocks) }
     for i = 1, 2 do sums[i] = sums[i] and parts[i] and sums[i] + parts[i] / #side.runs end
   end
   return sums[1], sums[2]

@@ -2,6 +2,7 @@
 
 local folded = require "perflua.flame.folded"
 local core = require "perflua.core"
+local crowding = require "perflua.diff.crowding"
 local errors = require "perflua.errors"
 local join = require "perflua.diff.join"
 local names = require "perflua.diff.names"
@@ -136,8 +137,9 @@ end
 -- both are empty.
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
+  local clocks = crowding.read_clocks(first, second) -- finds the names, too
   local reads = { basis = side.basis(first[1], options.per),
-    match = options.match or {}, matched = {},
+    match = options.match or {}, matched = {}, clocks = clocks,
     symbol = side.symbol_of_addresses(first, second) }
   reads.sliced = #first < join.RUNS and #second < join.RUNS
   local a = side.read(first, "before", reads)

@@ -153,7 +153,7 @@ end
 function side.read(list, what, options)
   local basis, most = options.basis, slices.MOST // #list
   local self = { runs = {}, basis = basis, n_slices = 0, n_empty = 0, most = most,
-    what = what, match = options.match, matched = options.matched }
+    what = what, match = options.match, matched = options.matched, clocks = options.clocks }
   local is_sliced = options.sliced and not basis.quantile
   for r, item in ipairs(list) do
     local name = #list > 1 and ("%s[%d]"):format(what, r) or what

@@ -61,7 +61,7 @@ local function find_threads(query, file)
   if not has_ids then return nil end
   local chosen = {}
   -- conditions may ask the recorded system, which the pass reads in a way of its own
-  if #core.query_spec(query).filters == 0 then core.watch_forks(file) end
+  if #core.query_spec(query).filters == 0 then core.watch_names(file) end
   for row in groups:count():table():rows() do
     if not row.pid or not row.tid then return nil end
     chosen[#chosen + 1] = row.pid

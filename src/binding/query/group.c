@@ -364,6 +364,7 @@ int pl_file_group(lua_State *L)
 	pl_watch_begin(L, job);
 	ran = job->pairs.how ? run_pairing(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
+	pl_system_end_watch(f);
 	if (job->system && !job->unread && pl_system_take(f, job->system))
 		job->system = NULL;
 	pl_progress_end(&job->progress);
