@@ -40,6 +40,40 @@ end
 describe("perflua script", function()
   local path = two_events.write()
 
+  it("says of each sample what holds for it, whatever the lines before said", function()
+    local function recording(names)
+      local b = builder.new()
+      b:feature("hostname", "of " .. names[1])
+      local event = b:event { name = "cycles", ids = { 1 },
+        sample_type = { "tid", "time", "cpu", "period" } }
+      for i, name in ipairs(names) do
+        local time = i * 2000000000
+        b:record("comm", { pid = 7, tid = 7, comm = name }, { pid = 7, tid = 7, time = time })
+        for k, pid in ipairs { 7, 7, 8 } do
+          b:sample(event, { pid = pid, tid = 7, time = time + k * 499999999, cpu = i - 1,
+            period = 9 + k // 2 })
+        end
+      end
+      return b:write()
+    end
+    local function line(name, pid, cpu, time, period)
+      return ("%16s %7d/7       [%03d] %12s: %10d cycles: \n"):format(name, pid, cpu, time,
+        period)
+    end
+    local shown = "comm,pid,tid,cpu,time,period,event"
+    assert.are.equal(table.concat {
+      line("one", 7, 0, "2.499999", 9), line("one", 7, 0, "2.999999", 10),
+      line("one", 8, 0, "3.499999", 10), line("two", 7, 1, "4.499999", 9),
+      line("two", 7, 1, "4.999999", 10), line("two", 8, 1, "5.499999", 10),
+    }, (script(recording { "one", "two" }, "-F", shown)))
+    -- the same thread of another machine, at the same times
+    assert.are.equal(table.concat {
+      line("other", 7, 0, "2.499999", 9), line("other", 7, 0, "2.999999", 10),
+      line("other", 8, 0, "3.499999", 10), line("one", 7, 0, "2.499999", 9),
+      line("one", 7, 0, "2.999999", 10), line("one", 8, 0, "3.499999", 10),
+    }, (script(recording { "one" }, "-F", shown, recording { "other" })))
+  end)
+
   it("prints a line for each sample, and its call chain", function()
     local out, got = script(path)
     assert.are.equal("", got.err)

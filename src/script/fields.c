@@ -69,8 +69,8 @@ int px_field_find(const char *name)
 }
 
 /*
- * In the order of a line: see process_event. px_compile() chooses the steps of ip, and of pid
- * with tid.
+ * In the order of a line: see process_event. px_compile() chooses the step of ip, and those
+ * that write several fields.
  */
 static const struct {
 	uint64_t field;
@@ -78,9 +78,9 @@ static const struct {
 } steps[] = {
 	{ PX_MACHINE_PID, px_machine_pid },
 	{ PX_VCPU, px_vcpu },
-	{ PX_COMM, px_comm },
-	{ PX_PID, px_pid },
-	{ PX_TID, px_tid },
+	{ PX_COMM, px_thread },
+	{ PX_PID, px_thread },
+	{ PX_TID, px_thread },
 	{ PX_CPU, px_cpu },
 	{ PX_MISC, px_misc },
 	{ PX_TOD, px_tod },
@@ -111,21 +111,26 @@ static const struct {
 
 void px_compile(struct px_event *event)
 {
-	uint64_t fields = event->fields, both = PX_BIT(PX_PID) | PX_BIT(PX_TID);
+	uint64_t fields = event->fields, counted = PX_BIT(PX_PERIOD) | PX_BIT(PX_EVENT);
 
 	if (fields & PX_BIT(PX_BRSTACK))
 		fields &= ~PX_BIT(PX_BRSTACKSYM);
+	for (unsigned i = PX_COMM; i <= PX_PID; i++)
+		event->thread_form |= (uint8_t)(fields & PX_BIT(i));
+	event->thread_form |= (uint8_t)(event->in_chain << (PX_PID + 1));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		px_step *step = steps[i].step;
 
 		if (!(fields & PX_BIT(steps[i].field)))
 			continue;
-		if ((fields & both) == both && steps[i].field == PX_PID)
-			step = px_pid_tid;
-		else if ((fields & both) == both && steps[i].field == PX_TID)
-			continue;
-		else if (steps[i].field == PX_IP && event->in_chain)
+		if (steps[i].field == PX_IP && event->in_chain)
 			step = px_callchain;
+		else if ((fields & counted) == counted && steps[i].field == PX_PERIOD)
+			step = px_period_event;
+		else if ((fields & counted) == counted && steps[i].field == PX_EVENT)
+			continue;
+		if (event->n && event->steps[event->n - 1] == step)
+			continue; /* it writes that field, too */
 		event->steps[event->n++] = step;
 	}
 }

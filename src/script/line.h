@@ -61,6 +61,35 @@ struct px_field_ids {
 struct px_line;
 typedef void px_step(struct px_line *line);
 
+#define PX_PERIOD_MOST 21 /* characters of a period, and the blank after it */
+
+/* The text of a period with the name of its event, as last written. */
+struct px_counted {
+	uint64_t period;
+	size_t n; /* 0: it is not kept */
+	char text[64];
+};
+
+/* The text of the second, of a time, that was last written. */
+struct px_second {
+	uint64_t from; /* ns */
+	size_t n;      /* 0: none yet */
+	char text[24];
+};
+
+#define PX_THREAD_BITS 8 /* texts that are kept, as a power of two */
+
+/* The text of a thread: the fields that px_thread() writes. */
+struct px_thread_text {
+	uint64_t taken;	     /* revision of the system, plus 1; 0: free */
+	struct pm_span span; /* times at which it is right */
+	int64_t pid, tid;
+	uint16_t source; /* number of the recording */
+	uint8_t form;	 /* see px_event */
+	uint8_t n;
+	char text[64];
+};
+
 struct px_event {
 	const struct pd_event *event;
 	uint64_t fields;
@@ -68,6 +97,8 @@ struct px_event {
 	bool in_chain;	       /* ip shows a call chain */
 	bool data_addr;	       /* addr is an address of data */
 	bool unwound;	       /* user frames of call chains are found by unwinding */
+	uint8_t thread_form;   /* events whose threads are written alike have the same */
+	struct px_counted counted;
 	unsigned n;
 	px_step *steps[PX_FIELDS];
 };
@@ -88,6 +119,8 @@ struct px_script {
 	uint64_t since;	   /* ns: that time from which the next one counts; see times */
 	time_t day_second; /* time of day_text in s; 0: none */
 	char day_text[32]; /* "2026-11-20 12:28:18" */
+	struct px_second second;
+	struct px_thread_text threads[1 << PX_THREAD_BITS];
 	struct px_sources *sources; /* see code.c; NULL: not needed yet */
 };
 
@@ -96,7 +129,7 @@ struct px_script {
 /* The sample that is being written. */
 struct px_line {
 	struct px_script *script;
-	const struct px_event *event;
+	struct px_event *event;
 	struct pd_print *out;
 	const struct pd_record *rec;
 	struct pm_addr_context context;
@@ -133,8 +166,8 @@ void px_print_symbol(struct pd_print *out, const struct pm_location *location, b
 /* Writes "(dso)". */
 void px_print_dso(struct px_line *line, const struct pm_location *location);
 
-px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_tod, px_time, px_period,
-	px_event_name, px_trace;
+px_step px_thread, px_cpu, px_misc, px_tod, px_time, px_period, px_event_name, px_period_event,
+	px_trace;
 px_step px_machine_pid, px_vcpu;
 px_step px_addr, px_data_src, px_weight, px_ins_lat, px_retire_lat, px_cgroup;
 px_step px_ip, px_callchain;

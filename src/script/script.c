@@ -274,8 +274,7 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 }
 
 /* Returns NULL without memory, or if a field that was asked for is refused. */
-static const struct px_event *get_event(struct px_script *script,
-					const struct pd_event *recorded)
+static struct px_event *get_event(struct px_script *script, const struct pd_event *recorded)
 {
 	const struct pd_event *event;
 	const char *field;
@@ -322,7 +321,7 @@ bool px_script_share(struct px_script *script)
 bool px_script_sample(struct px_script *script, const struct pd_record *rec,
 		      struct pd_print *out)
 {
-	const struct px_event *event;
+	struct px_event *event;
 	struct px_line line;
 
 	if (!rec->event)

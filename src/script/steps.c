@@ -7,62 +7,22 @@
 #include "text.h"
 #include "perfdata/format/views.h"
 
-void px_comm(struct px_line *line)
-{
-	/* perf does not align the name in front of a call chain */
-	size_t width = line->event->in_chain ? 0 : 16;
-	struct pd_value comm;
-
-	comm.type = PD_NIL;
-	pm_comm_of(line->script->options.system, line->rec,
-		   line->script->text & PD_TEXT_FORGETS_EXITED, &comm);
-	if (comm.type == PD_STR)
-		px_print_text(line->out, comm.s.p, comm.s.n, width);
-	else
-		px_print_text(line->out, ":-1", 3, width);
-	pd_print_char(line->out, ' ');
-}
-
-void px_pid(struct px_line *line)
-{
-	px_print_int(line->out, px_integer(line, line->script->ids.pid, -1),
-		     line->script->id_width);
-	pd_print_char(line->out, ' ');
-}
-
-void px_tid(struct px_line *line)
-{
-	px_print_int(line->out, px_integer(line, line->script->ids.tid, -1),
-		     line->script->id_width);
-	pd_print_char(line->out, ' ');
-}
-
-void px_pid_tid(struct px_line *line)
-{
-	struct pd_print *out = line->out;
-	size_t start, n, width = line->script->id_width;
-
-	px_print_int(out, px_integer(line, line->script->ids.pid, -1), width);
-	pd_print_char(out, '/');
-	/* make room for both at once, so that `out->n` is not reset in between */
-	pd_print_room(out, 2 * PX_DIGITS);
-	start = out->n;
-	px_print_int(out, px_integer(line, line->script->ids.tid, -1), 0);
-	n = out->n - start;
-	px_print_spaces(out, n < width ? width + 1 - n : 1);
-}
-
 void px_cpu(struct px_line *line)
 {
 	int64_t cpu = px_integer(line, line->script->ids.cpu, -1);
+	char *p = pd_print_room(line->out, 8);
 
-	pd_print_char(line->out, '[');
+	*p = '[';
 	if (cpu >= 0 && cpu < 1000) {
-		px_print_fixed(line->out, (uint32_t)cpu, 3);
+		p[1] = (char)('0' + cpu / 100);
+		memcpy(p + 2, pd_two_digits + 2 * (cpu % 100), 2);
+		line->out->n += 4;
 	} else if (cpu < 0 && cpu > -100) {
-		pd_print_char(line->out, '-');
-		px_print_fixed(line->out, (uint32_t)-cpu, 2);
+		p[1] = '-';
+		memcpy(p + 2, pd_two_digits - 2 * cpu, 2);
+		line->out->n += 4;
 	} else {
+		line->out->n++;
 		px_print_int(line->out, cpu, 0);
 	}
 	pd_print_const(line->out, "] ");
@@ -93,16 +53,22 @@ void px_misc(struct px_line *line)
 	px_print_spaces(line->out, 6 - n);
 }
 
-/* Prints the part of a time, in ns, that is after its whole seconds. */
-static void print_fraction(struct px_line *line, uint64_t time)
+/* Prints the part of a time, `rest` ns, that is after its whole seconds. */
+static void print_fraction(struct px_line *line, uint32_t rest)
 {
-	uint32_t rest = (uint32_t)(time % 1000000000);
+	char *p = pd_print_room(line->out, 16);
 
-	pd_print_char(line->out, '.');
-	if (line->script->options.ns)
+	*p++ = '.';
+	line->out->n++;
+	if (line->script->options.ns) {
 		px_print_fixed(line->out, rest, 9);
-	else
-		px_print_fixed(line->out, rest / 1000, 6);
+		return;
+	}
+	rest /= 1000;
+	memcpy(p, pd_two_digits + 2 * (rest / 10000), 2);
+	memcpy(p + 2, pd_two_digits + 2 * (rest / 100 % 100), 2);
+	memcpy(p + 4, pd_two_digits + 2 * (rest % 100), 2);
+	line->out->n += 6;
 }
 
 /* Returns the time of a line as it is shown: see perf_sample__fprintf_start. */
@@ -117,14 +83,27 @@ static uint64_t shown_time(struct px_script *script, uint64_t time)
 	return time - since;
 }
 
+/* Prints a time, whose whole seconds mostly are those of the line before. */
 void px_time(struct px_line *line)
 {
+	struct px_second *second = &line->script->second;
 	uint64_t time = (uint64_t)px_integer(line, line->script->ids.time, -1);
+	struct pd_print *out = line->out;
+	char *p = pd_print_room(out, PX_DIGITS);
 
 	time = shown_time(line->script, time);
-	px_print_uint(line->out, time / 1000000000, 5);
-	print_fraction(line, time);
-	pd_print_const(line->out, ": ");
+	if (second->n && time - second->from < 1000000000) {
+		memcpy(p, second->text, sizeof(second->text));
+		out->n += second->n;
+	} else {
+		second->n = out->n;
+		px_print_uint(out, time / 1000000000, 5);
+		second->n = out->n - second->n;
+		second->from = time - time % 1000000000;
+		memcpy(second->text, p, sizeof(second->text));
+	}
+	print_fraction(line, (uint32_t)(time - second->from));
+	pd_print_const(out, ": ");
 }
 
 /* Prints the local time of day; samples of one second share its text. */
@@ -148,25 +127,51 @@ void px_tod(struct px_line *line)
 		script->day_second = second;
 	}
 	px_print_name(line->out, script->day_text);
-	print_fraction(line, wall);
+	print_fraction(line, (uint32_t)(wall % 1000000000));
 	pd_print_char(line->out, ' ');
+}
+
+static uint64_t get_period(const struct px_line *line)
+{
+	const struct pd_attr *attr = &line->event->event->attr;
+
+	if (line->rec->layout->split || attr->sample_type & PD_SAMPLE_PERIOD)
+		return (uint64_t)px_integer(line, line->script->ids.period, 1);
+	return attr->sample_period; /* as in perf, even if it is a frequency */
 }
 
 void px_period(struct px_line *line)
 {
-	const struct pd_attr *attr = &line->event->event->attr;
-	/* as in perf, even if it is a frequency */
-	uint64_t period = attr->sample_period;
-
-	if (line->rec->layout->split || attr->sample_type & PD_SAMPLE_PERIOD)
-		period = (uint64_t)px_integer(line, line->script->ids.period, 1);
-	px_print_uint(line->out, period, 10);
+	px_print_uint(line->out, get_period(line), 10);
 	pd_print_char(line->out, ' ');
 }
 
 void px_event_name(struct px_line *line)
 {
 	px_print_bytes(line->out, line->event->name.p, line->event->name.n);
+}
+
+/* Writes the period and the event, which mostly are those of the event's last line. */
+void px_period_event(struct px_line *line)
+{
+	struct px_counted *counted = &line->event->counted;
+	uint64_t period = get_period(line);
+	struct pd_print *out = line->out;
+	char *p = pd_print_room(out, sizeof(counted->text) + PX_DIGITS);
+
+	if (counted->n && counted->period == period) {
+		memcpy(p, counted->text, sizeof(counted->text));
+		out->n += counted->n;
+		return;
+	}
+	counted->n = 0;
+	px_period(line);
+	px_event_name(line);
+	if (line->event->name.n <= sizeof(counted->text) - PX_PERIOD_MOST) {
+		counted->n = (size_t)(out->buffer + out->n - p);
+		counted->period = period;
+		memcpy(counted->text, p, sizeof(counted->text));
+	}
 }
 
 /* Writes the text unchanged, with tabs, except that line feeds at its end are dropped. */
