@@ -24,8 +24,8 @@ describe("the frames of a call chain", function()
     local event = b:event { sample_type = { "ip", "tid", "time", "callchain", "branch_stack" },
       branch_sample_type = { "user", "call_stack" } }
     for i = 1, 50 do
-      b:sample(event, { ip = 1, pid = 7, time = i, callchain = { USER, 9 },
-        branch_stack = { { from = 0x1000 + i, to = 0x2000 + i } } })
+      b:sample(event, { ip = 0x2000 + i, pid = 7, time = i, callchain = { USER, 9 },
+        branch_stack = { { from = 0x1000 + i, to = 0x2000 } } })
     end
     local file <close> = assert(perflua.open(b:write()))
     local n = 0

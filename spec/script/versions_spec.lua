@@ -174,6 +174,13 @@ local cases = {
       .. "\t          40014e outer\n"
       .. "\t          40018a _start\n\n",
     "\n\t          40014e outer\n\t          40018a _start\n\n", inlined },
+  lbr_leaf = { "ip", "\n\t          400014\n\t          400005\n\n",
+    "\n\t          400010\n\t          400005\n\n", function()
+      return recording({ sample_type = { "ip", "tid", "time", "callchain", "branch_stack" },
+          branch_sample_type = { "user", "call_stack" } },
+        { { ip = 0x400014, callchain = { USER, 0x400014 },
+          branch_stack = { { from = 0x400005, to = 0x400010 } } } })
+    end },
   array_as_kernel = { "trace", "{0x1,0x2,0x3}\n", "1 2 3\n",
     function() return messages.recording { { [["%s", __print_array(REC->mac, 3, 1)]] } } end },
   conversions = { "trace", "A 4886718345 4886718345\n", ">c< 0 591751049\n",

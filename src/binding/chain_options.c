@@ -52,7 +52,7 @@ static const regex_t *compile(lua_State *L, const char *field, regex_t *regex)
 
 /*
  * core.set_chain_options(file, {parent =, root =, from_caller =, is_named =, lbr_depth =,
- * lbr_leaf =, branches =, max_frames =, inlined =}): the functions that the field `parent`
+ * branches =, max_frames =, inlined =}): the functions that the field `parent`
  * looks for in call chains, and those that call chains of reports begin with; the others: see
  * struct ps_chain_options. Nothing may have been looked up before.
  */
@@ -92,8 +92,6 @@ int pl_set_chain_options(lua_State *L)
 	options->made.is_named = lua_toboolean(L, -1);
 	lua_getfield(L, 2, "lbr_depth");
 	options->made.lbr_depth = (uint32_t)luaL_optinteger(L, -1, 0);
-	lua_getfield(L, 2, "lbr_leaf");
-	options->made.lbr_leaf = lua_toboolean(L, -1);
 	lua_getfield(L, 2, "branches");
 	options->made.branches = (enum ps_branches)luaL_checkoption(L, -1, "none", orders);
 	lua_getfield(L, 2, "max_frames");

@@ -60,9 +60,6 @@ const struct ps_chain_options *pm_named_callers(const struct pm_resolver *resolv
 /* Returns which call chains of addresses have inlined functions: struct ps_chain_options. */
 enum ps_inlined pm_exact_inlined(const struct pm_resolver *resolver);
 
-/* Returns whether the user's part of a call stack of branches begins with ip. */
-bool pm_has_lbr_leaf(const struct pm_resolver *resolver);
-
 /* Returns whether the field `parent` looks for a function, which may be NULL. */
 bool pm_is_parent(struct pm_resolver *resolver, const struct ps_symbol *symbol);
 

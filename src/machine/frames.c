@@ -2,6 +2,7 @@
 
 #include "internal.h"
 #include "resolver.h"
+#include "perfdata/format/perf_text.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
 
@@ -57,10 +58,27 @@ static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frame
 }
 
 /*
+ * Returns where the user was after the latest call, whose branch is at `at`: at ip, if that is
+ * the user's and the version of perf that is followed says so, or else where the call went.
+ */
+static uint64_t find_lbr_leaf(const struct pm_resolver *r, const struct pd_record *rec,
+			      uint32_t at)
+{
+	int64_t ip;
+
+	if (r->system->session->text & PD_TEXT_LBR_LEAF &&
+	    (rec->misc & PD_MISC_CPUMODE) == PD_CPUMODE_USER &&
+	    pm_integer(rec, r->system->ids.ip, &ip))
+		return (uint64_t)ip;
+	return pd_rec64(rec, at + 8);
+}
+
+/*
  * Reads the frames of a sample whose branches are a call stack to r->frames, and stores their
- * number in *got: the kernel's frames of its call chain, then the target of the latest call and
- * the source of each. Returns false if the chain has no user part, which they would replace, or
- * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c.
+ * number in *got: the kernel's frames of its call chain, then where the user was after the
+ * latest call, and the source of each. Returns false if the chain has no user part, which they
+ * would replace, or there are no branches. See resolve_lbr_callchain_sample,
+ * tools/perf/util/machine.c.
  */
 static bool read_lbr_frames(struct pm_resolver *r, const struct pd_view *chain, size_t *got)
 {
@@ -79,8 +97,8 @@ static bool read_lbr_frames(struct pm_resolver *r, const struct pd_view *chain, 
 		return false;
 	at = branches.entries;
 	if (*got < n)
-		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at + 8), PD_CPUMODE_USER,
-						      0 };
+		frames[(*got)++] = (struct pd_frame){ find_lbr_leaf(r, rec, at),
+						      PD_CPUMODE_USER, 0 };
 	for (uint32_t i = 0; i < branches.count && *got < n; i++, at += 24)
 		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at), PD_CPUMODE_USER, 0 };
 	if (options && options->lbr_depth)

@@ -153,13 +153,6 @@ enum ps_inlined pm_exact_inlined(const struct pm_resolver *r)
 	return options ? options->inlined : PS_INLINED_NONE;
 }
 
-bool pm_has_lbr_leaf(const struct pm_resolver *r)
-{
-	const struct ps_chain_options *options = r->system->binaries.options.chains;
-
-	return options && options->lbr_leaf;
-}
-
 bool pm_is_root(struct pm_resolver *r, const struct ps_symbol *symbol)
 {
 	return symbol && find_match(r, symbol)->is_root;

@@ -34,8 +34,6 @@ struct ps_chain_options {
 	} branches;
 	/* branches, and calls, of such a chain, 0: as many as in perf; else as of pq_report */
 	uint32_t max_frames;
-	/* call stacks of branches begin with the sample's address, if that is the user's */
-	bool lbr_leaf;
 	/* which chains have inlined functions, where frames are addresses */
 	enum ps_inlined {
 		PS_INLINED_NONE,

@@ -90,7 +90,6 @@ local function chain_options(file, settings)
     options.lbr_depth = lbr_depth(file)
   end
   if asked.is_exact then
-    options.lbr_leaf = has_difference(file, "lbr_leaf")
     options.inlined = query.without_inlined and "none"
       or has_difference(file, "inlined_always") and "all" or "unwound"
   end

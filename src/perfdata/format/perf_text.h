@@ -25,6 +25,7 @@ enum pd_perf_text {
 	PD_TEXT_OUTERMOST_LINE = 1 << 12,
 	PD_TEXT_ARRAY_AS_KERNEL = 1 << 13,
 	PD_TEXT_CONVERSIONS = 1 << 14,
+	PD_TEXT_LBR_LEAF = 1 << 23,
 	/* of report, which asks for them by name */
 	PD_TEXT_SKIPS_EMPTY = 1 << 15,
 	PD_TEXT_WIDE_COUNTS = 1 << 16,

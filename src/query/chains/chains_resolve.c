@@ -241,17 +241,11 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	struct pd_frame frame;
 	struct walk walk;
 	size_t n = 0, from;
-	/* the user's part is to begin with ip */
-	bool has_leaf = pm_has_lbr_stack(rec) && looked->own.mode == PD_CPUMODE_USER &&
-			pm_has_lbr_leaf(looked->resolver);
 
 	walk_init(&walk, looked, raw);
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
-		if ((walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame)) ||
-		    (has_leaf && frame.mode == PD_CPUMODE_USER)) {
-			has_leaf = false;
+		if (walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame))
 			frame = looked->own;
-		}
 		if (has_inlined(inlined, &frame))
 			n += pq_frames_at(c, looked, &frame, numbers + n, PM_MAX_FRAMES - n);
 		else
