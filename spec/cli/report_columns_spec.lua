@@ -73,7 +73,7 @@ describe("perflua report -F", function()
   it("says which field a recording lacks", function()
     local got = run.perflua { "report", "-F", "comm,weight2", words }
     assert.are.same({ 2, "" }, { got.status, got.out })
-    assert.matches("has a field 'ins_lat'", got.err, 1, true)
+    assert.matches("has a field 'ins_lat'; perf record -W records it", got.err, 1, true)
   end)
 end)
 
