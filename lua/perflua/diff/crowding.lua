@@ -36,11 +36,14 @@ local function has_all_processors(file)
   return false
 end
 
--- Adds up the times that processors ran threads, and that they were idle. The names of the
--- recording, which the comparison needs next, are found in the same pass.
+-- Adds up the times that processors ran threads, and that they were idle; nil: samples do not
+-- say. The names of the recording, which the comparison needs next, are found in the same pass.
 local function add_clock(file, clock)
   local busy, idle = 0, 0
-  local periods = records.samples(file, clock):group_by("pid"):sum("period")
+  local has_fields, periods = pcall(function()
+    return records.samples(file, clock):group_by("pid"):sum("period")
+  end)
+  if not has_fields then return nil end
   aside.from(periods)
   core.watch_names(file)
   local added = periods:table()

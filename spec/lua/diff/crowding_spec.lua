@@ -46,6 +46,16 @@ describe("a comparison with a side that others kept off the processors", functio
     assert.not_matches("ran on processors", compare({}, 20, 20))
   end)
 
+  it("says nothing of samples without the ids of threads", function()
+    local b = builder.new()
+    local event = b:event { name = "cpu-clock", type = 1, config = 0,
+      sample_type = { "ip", "time" } }
+    for time = 1, 9 do b:sample(event, { ip = time, time = time }) end
+    open[1] = assert(perflua.open(b:write()))
+    local by_ip = open[1]:samples():group_by("ip"):count()
+    assert.matches("\n0x1 +1 +1 ", tostring(perflua.diff(by_ip, by_ip)))
+  end)
+
   it("says how long threads were preempted, if switches were recorded", function()
     assert.matches("# threads were preempted for 0 %% of the time before, %d%d%.?%d* %% after: "
       .. "other programs ran instead\n", compare { switches = true, preempted = true })
