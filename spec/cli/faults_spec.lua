@@ -193,7 +193,9 @@ faults  percent  kernel  minor  major  object
       dkjson.decode(got.out).rows)
   end)
 
-  it("takes address and code of the tracepoints from their arguments", function()
+  -- A recording of the tracepoint of user's faults at addresses, in a process with a file and a
+  -- heap whose thread is often renamed, and of a fault without arguments.
+  local function of_traps(addresses)
     local t = tracing.new()
     local user = t:event("exceptions", "page_fault_user", {
       fields = { { "unsigned long", "address" }, { "unsigned long", "ip" },
@@ -203,13 +205,34 @@ faults  percent  kernel  minor  major  object
     for i, map in ipairs { "/bin/a", "[heap]" } do
       map_data(b, i * 0x10000, map)
     end
-    for i, address in ipairs { 0x20008, 0x20010, 0x10010, 0 } do
+    for i, address in ipairs(addresses) do
       b:sample(events[1], { ip = 0, pid = 7, tid = 7, time = 10 * i, period = 1,
         raw = t:raw(user, { address = address, ip = 0x10000 }) })
+      if i % 100 == 0 then
+        b:record("comm", { pid = 7, tid = 7, comm = "name" .. i }, { time = 10 * i })
+      end
     end
-    b:sample(events[1], { ip = 0, pid = 7, tid = 7, time = 90, period = 1, raw = "\0\0" })
+    b:sample(events[1], { ip = 0, pid = 7, tid = 7, time = 10 * #addresses + 90, period = 1,
+      raw = "\0\0" })
+    return b:write()
+  end
+
+  it("takes address and code of the tracepoints from their arguments", function()
     assert.are.same({ ["[heap]"] = 2, ["/bin/a"] = 1, ["[unknown]"] = 1, ["[no address]"] = 1 },
-      column(b:write(), "object", "faults"))
+      column(of_traps { 0x20008, 0x20010, 0x10010, 0 }, "object", "faults"))
+  end)
+
+  it("reads recordings of the tracepoints twice: names are found with the times", function()
+    local addresses = {}
+    for i = 1, 20000 do addresses[i] = 0x20000 + i % 4096 end
+    local got = run.perflua { "-j", "2", "--timing=json", "faults", of_traps(addresses) }
+    local file, bytes = dkjson.decode(got.err).files[1], 0
+    for _, pass in ipairs(file.passes) do
+      for _, stage in ipairs(pass.stages) do
+        if stage.name == "read" then bytes = bytes + stage.bytes end
+      end
+    end
+    assert.is_true(bytes > 1.9 * file.size and bytes < 2.5 * file.size, bytes / file.size)
   end)
 
   it("says what it needs, and what is wrong with its options", function()

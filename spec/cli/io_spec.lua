@@ -95,7 +95,8 @@ local function built(list, options)
   local dev, where = { "dev_t", "dev" }, { "sector_t", "sector" }
   local size = { "unsigned int", "nr_sector" }
   local rwbs, comm = { "char", "rwbs", count = 10 }, { "char", "comm", count = 16 }
-  local made, names = {}, { "insert", "issue", "complete", "requeue", "merge" }
+  local made, names = {}, options.events or { "insert", "issue", "complete", "requeue",
+    "merge" }
   for i, name in ipairs(names) do
     local fields = { dev, where, size, { "unsigned int", "bytes" }, rwbs, comm }
     if name == "complete" then
@@ -177,6 +178,13 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
     -- the first waited from 1000 to 2000 before it was given to the device
     assert.are.same({ 2, 1, 1, 1, 0, 0 }, { got.rows[1].requests, got.rows[1].max_us,
       got.rows[1].queued, got.rows[1].queue_max_us, got.unclosed, got.restarted })
+  end)
+
+  it("reads recordings without events of requests that were given back or merged", function()
+    local got = rows_of({ { "insert", 1000, SDB, 64, 8 }, { "issue", 2000, SDB, 64, 8 },
+      { "complete", 4000, SDB, 64, 8 } }, { events = { "insert", "issue", "complete" } })
+    assert.are.same({ 1, 2, 1 }, { got.rows[1].requests, got.rows[1].max_us,
+      got.rows[1].queue_max_us })
   end)
 
   it("knows a flush, which is nowhere, and names operations and who asked", function()

@@ -4,6 +4,7 @@
 local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local known = { "object", "function", "stack", "comm", "thread" }
 
@@ -150,6 +151,8 @@ end
 ---@return string | nil message
 function tool.run(file, args, out, by)
   local query, keys, kinds, has = query_of(file, by)
+  -- keys that Lua looks up need the maps: a pass of their own would come after the others
+  if has.traps then samples_with_losses.read_names(file) end
   local set_aside = aside.from(query.query)
   local list = result_table.new(columns, "faults", { minor = not has.minor,
     major = not has.major, comm = not (by.comm or by.thread), tid = not by.thread,
