@@ -176,6 +176,18 @@ describe("a call chain unwound from a sample's stack", function()
       })
     end)
 
+    it("ends where it leads to memory without code, as from perf 7.2 on", function()
+      local path = stacked.recorded(tree, code.build_id, { {
+        regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { 0x900010 },
+      } }, nil, function(b)
+        b:record("mmap2", { pid = 7, tid = 7, addr = 0x900000, len = 0x1000, prot = 3,
+          flags = 2, filename = "//anon" })
+      end)
+      assert.same({ address("bottom", 1) }, binaries.chain(path))
+      local file <close> = assert(perflua.open(path, { as = "6.12" }))
+      assert.equal(2, #file:samples():first().callchain)
+    end)
+
     it("does not read what was not copied", function()
       local ret = address("bottom", 7)
       local regs = registers(0x7ffe0000, address("bottom", 1))

@@ -64,6 +64,23 @@ local function inlined()
     end)
 end
 
+-- A copied stack whose only caller is in memory without code.
+local function leads_to_data()
+  local regs = { abi = 2 }
+  for i = 1, 20 do regs[i] = 0 end
+  regs[8], regs[9] = 0x7ffe0000, 0x40014e
+  return recording({ sample_type = { "ip", "tid", "time", "callchain", "regs_user",
+      "stack_user" }, sample_regs_user = 0xff0fff, sample_stack_user = 64 },
+    { { ip = 0x40014e, callchain = {}, regs_user = regs,
+      stack_user = ("<I8"):rep(1):pack(0x900010) } }, function(b)
+      b:feature("arch", "x86_64")
+      b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, prot = 5,
+        filename = "/inlined" })
+      b:record("mmap2", { pid = 5, tid = 5, addr = 0x900000, len = 0x1000, prot = 3,
+        filename = "//anon" })
+    end)
+end
+
 local weight = "         0 it:                3               4"
 
 -- Two weights, a process without samples, and a group of events, of which one has no samples.
@@ -181,6 +198,8 @@ local cases = {
         { { ip = 0x400014, callchain = { USER, 0x400014 },
           branch_stack = { { from = 0x400005, to = 0x400010 } } } })
     end },
+  code_frames = { "ip", "\n\t          40014e\n\n",
+    "\n\t          40014e\n\t          90000f\n\n", leads_to_data },
   array_as_kernel = { "trace", "{0x1,0x2,0x3}\n", "1 2 3\n",
     function() return messages.recording { { [["%s", __print_array(REC->mac, 3, 1)]] } } end },
   conversions = { "trace", "A 4886718345 4886718345\n", ">c< 0 591751049\n",

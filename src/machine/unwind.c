@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "internal.h"
+#include "perfdata/format/perf_text.h"
 
 #define LINK_REGISTER 30  /* of arm64: bit in perf's mask, and DWARF number */
 #define MAX_OPEN      512 /* files; when there are more, all are closed */
@@ -243,10 +244,16 @@ static bool guess_caller(struct walk *w)
 	return pm_map_at(w->u->system, w->context, w->regs.pc - 1) != NULL;
 }
 
-static bool find_caller(struct walk *w)
+/* Returns the map of the frame that was reached; NULL: none. */
+static const struct pm_map *find_map(const struct walk *w)
+{
+	return pm_map_at(w->u->system, w->context, w->regs.pc - w->is_return);
+}
+
+/* Moves on to the caller of the frame in `map`. Returns false if that cannot be found. */
+static bool find_caller(struct walk *w, const struct pm_map *map)
 {
 	uint64_t address = w->regs.pc - w->is_return;
-	const struct pm_map *map = pm_map_at(w->u->system, w->context, address);
 	const struct ps_row *row;
 	struct ps_cfi *cfi;
 	uint64_t fp;
@@ -268,6 +275,16 @@ static bool find_caller(struct walk *w)
 	/* the code that a process begins with has no CFI; see the AMD64 ABI, 3.4.1 */
 	w->at_root = pm_regs_get(&w->regs, w->arch->fp, &fp) && !fp;
 	return guess_caller(w);
+}
+
+/*
+ * Returns true if no code is in a map: what looked like a return address is none. Old kernels
+ * recorded no protection.
+ */
+static bool is_data(const struct walk *w, const struct pm_map *map)
+{
+	return map->prot && !map->executable &&
+	       w->u->system->session->text & PD_TEXT_CODE_FRAMES;
 }
 
 /* Reads the parts of a sample that unwinding needs. Returns false if one is missing. */
@@ -311,10 +328,13 @@ size_t pm_unwind(struct pm_unwinder *u, const struct pd_record *rec,
 	/* show a caller's call, and not the instruction after it */
 	for (size_t steps = 0; steps < n; steps++) {
 		uint64_t shown = w.regs.pc - w.is_return;
+		const struct pm_map *map = find_map(&w);
 
+		if (steps && map && is_data(&w, map))
+			break;
 		if (shown)
 			ips[got++] = shown;
-		if (!find_caller(&w)) {
+		if (!find_caller(&w, map)) {
 			*is_whole = w.at_root && !w.guessed;
 			break;
 		}
@@ -346,7 +366,7 @@ bool pm_unwind_leaf(struct pm_unwinder *u, const struct pd_record *rec,
 	pm_regs_set(&w.regs, LINK_REGISTER, pd_rec64(rec, at + 8));
 	/* A CFA must be computable, though nothing is read there. */
 	pm_regs_set(&w.regs, w.arch->sp, 0);
-	if (!find_caller(&w))
+	if (!find_caller(&w, find_map(&w)))
 		return false;
 	*caller = w.regs.pc - w.is_return;
 	return true;

@@ -42,6 +42,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  "the line of an address outside call chains is that of the function that others were "
 	  "inlined into",
 	  PD_TEXT_OUTERMOST_LINE, PD_PERF(7, 2), STILL },
+	{ "code_frames", "copied stacks end where they lead to memory without code",
+	  PD_TEXT_CODE_FRAMES, PD_PERF(7, 2), STILL },
 	{ "array_as_kernel",
 	  "__print_array() of a tracepoint's text is {0x1,0x2}, as the kernel prints it, not "
 	  "1 2",

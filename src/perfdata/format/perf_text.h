@@ -26,6 +26,7 @@ enum pd_perf_text {
 	PD_TEXT_ARRAY_AS_KERNEL = 1 << 13,
 	PD_TEXT_CONVERSIONS = 1 << 14,
 	PD_TEXT_LBR_LEAF = 1 << 23,
+	PD_TEXT_CODE_FRAMES = 1 << 24,
 	/* of report, which asks for them by name */
 	PD_TEXT_SKIPS_EMPTY = 1 << 15,
 	PD_TEXT_WIDE_COUNTS = 1 << 16,
