@@ -159,9 +159,13 @@ static bool fit_profile(struct pe_profile *p, enum pe_format format, const char 
 		written->step = step;
 		if (written->size <= most || step > spent || step >> 62)
 			return true;
-		if (!step && format == PE_CHROME && !pe_chrome_unify(p))
-			return false;
 		fitting = (double)p->n_entries * (double)most / (double)written->size;
+		if (!step && format == PE_CHROME) {
+			if (!pe_chrome_unify(p))
+				return false;
+			/* what was measured is larger than what is left: measure that, too */
+			fitting *= 2;
+		}
 		width = estimate_step(p, width, fitting, spent);
 		do {
 			step = width;
