@@ -241,6 +241,8 @@ describe("perflua report", function()
       report("-F", "overheat", words).err, 1, true)
     assert.matches("no event has data sources; perf mem record records them",
       report("--mem-mode", words).err, 1, true)
+    assert.matches("no record of this query has a field 'socket'; perf record --sample-cpu",
+      report("-s", "socket", words).err, 1, true)
     assert.matches("'grap' is not a word of it", report("-g", "grap", words).err, 1, true)
     assert.matches("no.such.file: cannot open", report("-g", "no.such.file", words).err, 1,
       true)

@@ -188,7 +188,8 @@ struct pr_tree_text {
 
 /*
  * Adds what is below node `top` of a tree whose heaviest nodes are first to `text`, as perf
- * report -g prints it. Missing memory is noted in `text`.
+ * report -g prints it; names as pr_print_escaped() prints them. Missing memory is noted in
+ * `text`.
  */
 void pr_tree_write(const struct pr_tree *tree, uint32_t top, const struct pr_tree_text *how,
 		   struct pb_string *text);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "writer.h"
 
@@ -15,6 +16,7 @@ struct writing {
 	const struct pr_tree *tree;
 	const struct pr_tree_text *how;
 	struct pb_string *text;
+	struct pd_print *names;	   /* passes them on to `text` */
 	unsigned margin;	   /* blanks before each line */
 	bool has_more[LEVELS + 1]; /* more nodes follow at that level */
 };
@@ -38,9 +40,18 @@ static double weight_below(const struct writing *w, uint32_t number)
 	return weight_of(w, number) - pr_to_float(w->tree, w->tree->nodes[number].own);
 }
 
+/* Adds bytes to a pb_string; see pd_print.flush. */
+static void add_bytes(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
 static void add_name(struct writing *w, uint32_t node)
 {
-	pb_string_put(w->text, pr_tree_name(w->tree, node).p); /* to the NUL */
+	const char *name = pr_tree_name(w->tree, node).p; /* to the NUL */
+
+	pr_print_escaped(w->names, name, strlen(name), false);
+	pd_print_flush(w->names);
 }
 
 /* Ends a line of branches with the name of a node. */
@@ -267,10 +278,14 @@ static void write_stacks(struct writing *w)
 void pr_tree_write(const struct pr_tree *tree, uint32_t top, const struct pr_tree_text *how,
 		   struct pb_string *text)
 {
-	struct writing w = { .tree = tree, .how = how, .text = text, .margin = how->margin };
+	struct pd_print names;
+	struct writing w = {
+		.tree = tree, .how = how, .text = text, .names = &names, .margin = how->margin
+	};
 
 	if (how->total <= 0)
 		return;
+	pd_print_init(&names, add_bytes, text);
 	if (how->form == PR_TREE_GRAPH || how->form == PR_TREE_FRACTAL)
 		write_branches(&w, top);
 	else

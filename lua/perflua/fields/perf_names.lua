@@ -21,7 +21,8 @@ perf_names.expressions = { dcacheline = "bucket(addr, 'line')" }
 
 -- Options of perf record by the fields of samples that they record.
 local recorded_by = {
-  cpu = "--sample-cpu", addr = "-d", symbol_daddr = "-d", dso_daddr = "-d",
+  cpu = "--sample-cpu", socket = "--sample-cpu",
+  addr = "-d", symbol_daddr = "-d", dso_daddr = "-d",
   data_src = "-d, or perf mem record,", phys_addr = "--phys-data",
   weight = "-W", ins_lat = "-W", retire_lat = "-W",
   callchain = "-g", stack = "-g", branch_stack = "-b", regs_user = "--user-regs",
