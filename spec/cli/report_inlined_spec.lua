@@ -11,14 +11,15 @@ local START <const>, PID <const> = 0x400000, binaries.PID
 local trees = {} -- they are there as long as their programs are read
 
 -- Returns a recording of one sample in `inner`, inlined in `middle` and that in `outer`, which
--- `main` called; and the tree with its program.
-local function recording()
+-- `main` called; and the tree with its program, of which a command may change the symbols.
+local function recording(command)
   local tree = binaries.tree()
   trees[#trees + 1] = tree
   tree:write("app/spin.c", files.read(files.fixture "clang/spin.c"))
   tree:sh "cd app && gcc -g -O2 -no-pie -Wl,--build-id -o spin spin.c"
   local program = tree:symbols "app/spin"
   tree:sh "objcopy -w -N 'in_*' app/spin" -- these are places in functions
+  if command then tree:sh(command) end
   local b = builder.new()
   local event = b:event { name = "cpu-clock", type = 1,
     sample_type = { "ip", "tid", "time", "callchain" } }
@@ -63,6 +64,15 @@ describe("perflua report", function()
                main
 
 ]], out)
+  end)
+
+  needs.it("gcc", "does not mark those with the name of what they are inlined into", function()
+    local path = recording "objcopy --redefine-sym outer=inner app/spin"
+    assert.are.same({ "100.00% 0.00% [.] main", "100.00% 0.00% [.] middle (inlined)",
+      "100.00% 100.00% [.] inner" }, rows("--as", "7.3", path))
+    local out = run.perflua({ "script", "--as", "7.3", "-F", "ip,sym", path }).out
+    assert.are.equal(" inner\n middle (inlined)\n inner\n main\n",
+      (out:gsub("%s+%x+( [^\n]+\n)\n*", "%1")))
   end)
 
   needs.it("gcc,record", "has those of stacks that perf unwinds", function()

@@ -191,12 +191,6 @@ void pm_dso_at(struct pm_resolver *r, const struct pm_addr_context *context, uin
 	at->address = map ? pm_map_address(map, address) : address;
 }
 
-size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
-		     const struct ps_symbol **symbols, size_t room)
-{
-	return map ? ps_dso_inlined(map->dso, pm_map_address(map, address), symbols, room) : 0;
-}
-
 #define BLOCK_BITS 7 /* addresses of a block share a memo, as they are mostly of one symbol */
 
 /*
@@ -217,6 +211,16 @@ const struct ps_symbol *pm_symbol_at(struct pm_resolver *r, struct ps_dso *dso,
 	memo->symbol = ps_dso_symbol_range(dso, address, &memo->range);
 	memo->dso = dso;
 	return memo->symbol;
+}
+
+size_t pm_inlined_at(struct pm_resolver *resolver, const struct pm_map *map, uint64_t address,
+		     const struct ps_symbol **symbols, size_t room)
+{
+	if (!map)
+		return 0;
+	address = pm_map_address(map, address);
+	return ps_dso_inlined(map->dso, address, pm_symbol_at(resolver, map->dso, address, 0),
+			      symbols, room);
 }
 
 void pm_location_at(struct pm_resolver *r, const struct pm_addr_context *context,

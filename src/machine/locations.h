@@ -86,7 +86,7 @@ void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *conte
  * Writes symbols of the functions inlined at the address in a map, which may be NULL, innermost
  * first: see ps_dso_inlined(). Returns their number.
  */
-size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
+size_t pm_inlined_at(struct pm_resolver *resolver, const struct pm_map *map, uint64_t address,
 		     const struct ps_symbol **symbols, size_t room);
 
 /*

@@ -288,6 +288,13 @@ static size_t print_inlined(struct px_line *line, const struct pm_location *loca
 
 		pd_print_char(line->out, '\t');
 		px_print_hex(line->out, address, 16);
+		if (strcmp(name, location->symbol->name) == 0) { /* not marked, as in perf */
+			print_location(line, location);
+			if (fields & PX_BIT(PX_SRCLINE))
+				print_srcline(line->out, location, lines[i].srcline);
+			pd_print_char(line->out, '\n');
+			continue;
+		}
 		if (fields & PX_BIT(PX_SYM)) {
 			pd_print_char(line->out, ' ');
 			px_print_name(line->out, name);

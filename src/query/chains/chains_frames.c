@@ -454,7 +454,7 @@ static size_t add_inlined(struct pq_chains *c, struct pq_looked *looked,
 
 	looked->context.mode = (enum pd_cpumode)at->mode;
 	map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context, at->ip);
-	n = pm_inlined_at(map, at->ip, symbols, room);
+	n = pm_inlined_at(looked->resolver, map, at->ip, symbols, room);
 	for (size_t i = 0; i < n; i++) {
 		struct pq_frame frame = {
 			.dso = map->dso,

@@ -422,8 +422,8 @@ static const struct ps_symbol *inlined_symbol(struct ps_lines *lines, const char
 	return ps_memo_put(&lines->inlined, (uintptr_t)name, 0, symbol) ? symbol : NULL;
 }
 
-size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol **symbols,
-		      size_t room)
+size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol *symbol,
+		      const struct ps_symbol **symbols, size_t room)
 {
 	const struct ps_line *found;
 	size_t all = ps_dso_lines(dso, address, &found), n = 0;
@@ -433,7 +433,11 @@ size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symb
 		return 0;
 	pthread_mutex_lock(&lines->mutex);
 	while (n + 1 < all && n < room) {
-		symbols[n] = inlined_symbol(lines, found[n].function);
+		const char *name = found[n].function;
+
+		symbols[n] = symbol && name && strcmp(name, symbol->name) == 0 ?
+				     symbol :
+				     inlined_symbol(lines, name);
 		if (!symbols[n])
 			break;
 		n++;

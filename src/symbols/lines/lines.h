@@ -40,10 +40,11 @@ void ps_dso_close_lines(struct ps_dso *dso);
 /*
  * Writes symbols of the functions inlined at an address of a dso, innermost first, to
  * symbols[room], of further ones none. Their names end with " (inlined)", as perf shows them,
- * and live as long as the dso. Returns their number.
+ * and live as long as the dso. One with the name of `symbol`, in which the address is, is that,
+ * as in perf; `symbol` may be NULL. Returns their number.
  */
-size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol **symbols,
-		      size_t room);
+size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol *symbol,
+		      const struct ps_symbol **symbols, size_t room);
 
 /*
  * Finds the file with the debug information of `dso`, without reading it, and writes its path,
