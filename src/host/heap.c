@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/vector.h"
 
 #define BLOCK ((size_t)64 << 10)
 
@@ -30,18 +31,6 @@ static void free_heap_piece(struct heap *heap, void *p, size_t n)
 }
 
 /*
- * Returns a block whose pages are there already: the kernel is entered once for all of them,
- * not at the first use of each. Returns NULL without memory.
- */
-static char *map_block(void)
-{
-	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	return block == MAP_FAILED ? NULL : block;
-}
-
-/*
  * Cuts a piece of n steps off the last block, or off a new one; the rest of the old block
  * becomes a free piece. Returns NULL without memory.
  */
@@ -51,7 +40,7 @@ static void *cut_heap_piece(struct heap *heap, size_t n)
 	char *piece;
 
 	if (left < n) {
-		char *block = map_block();
+		char *block = pb_pages(BLOCK);
 
 		if (!block)
 			return NULL;
