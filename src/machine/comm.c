@@ -63,11 +63,11 @@ static ptrdiff_t find_thread_event(const struct pm_system *sys, const struct pm_
 /*
  * Returns true if a record of the thread's end was written before `time`, at which its event
  * `at` holds. Each inherited event may write such a record, and one that was interrupted has a
- * later time than that of its writing. `thread` may be NULL. Narrows *span to times around
- * `time` at which the answer is the same.
+ * later time than that of its writing. `thread` may be NULL. Narrows *range to times
+ * around `time` at which the answer is the same.
  */
 static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t time,
-		       struct pm_span *span)
+		       struct pd_time_range *range)
 {
 	const struct pm_thread_event *events = thread ? thread->events : NULL;
 	ptrdiff_t first = at + 1;
@@ -82,10 +82,10 @@ static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t ti
 		if (events[i].kind != PM_EXIT)
 			continue;
 		if (written < time) {
-			span->from = written + 1 > span->from ? written + 1 : span->from;
+			range->first = written + 1 > range->first ? written + 1 : range->first;
 			return true;
 		}
-		span->last = written < span->last ? written : span->last;
+		range->last = written < range->last ? written : range->last;
 	}
 	return false;
 }
@@ -125,11 +125,11 @@ static bool is_thread_forgotten(const struct pm_system *sys, const struct pm_thr
 	uint32_t version = sys->threads.version;
 	size_t n = 0, limit = pm_threads_limit(&sys->threads);
 	struct pm_thread_event *fork = NULL;
-	struct pm_span span = { 0 };
+	struct pd_time_range range = { 0 };
 	bool forgotten;
 
 	for (;; n++) {
-		forgotten = has_exited(a.thread, a.at, a.time, &span);
+		forgotten = has_exited(a.thread, a.at, a.time, &range);
 		fork = forgotten || n >= limit ? NULL : find_fork(&a);
 		if (!fork)
 			break;
@@ -193,9 +193,10 @@ void pm_comm_of(const struct pm_system *sys, const struct pd_record *rec, bool f
 	pm_set_name(sys, (int32_t)tid, name, out);
 }
 
-bool pm_comm_span_of(const struct pm_system *sys, const struct pd_record *rec, bool forgets,
-		     struct pm_span *span)
+struct pd_time_range pm_comm_times(const struct pm_system *sys, const struct pd_record *rec,
+				   bool forgets)
 {
+	struct pd_time_range range = { .known = true, .first = 0, .last = PM_NO_TIME - 1 };
 	uint64_t time = pm_time_of(&sys->sources, rec);
 	const struct pm_thread *thread;
 	ptrdiff_t at;
@@ -203,17 +204,16 @@ bool pm_comm_span_of(const struct pm_system *sys, const struct pd_record *rec, b
 
 	if (!pm_source_of(&sys->sources, rec)->timed || time == PM_NO_TIME ||
 	    !pm_integer(rec, sys->ids.tid, &tid))
-		return false;
-	*span = (struct pm_span){ .from = 0, .last = PM_NO_TIME - 1 };
+		return (struct pd_time_range){ .known = false };
 	thread = pm_thread_find(&sys->threads, pm_machine_of(sys, rec), (int32_t)tid);
 	at = thread ? pm_thread_at(thread, time) : -1;
 	if (at >= 0)
-		span->from = thread->events[at].time;
+		range.first = thread->events[at].time;
 	if (thread && at + 1 < (ptrdiff_t)thread->n)
-		span->last = thread->events[at + 1].time - 1;
+		range.last = thread->events[at + 1].time - 1;
 	if (forgets)
-		has_exited(thread, at, time, span);
-	return true;
+		has_exited(thread, at, time, &range);
+	return range;
 }
 
 /*

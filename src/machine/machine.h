@@ -114,16 +114,12 @@ const struct pm_field_ids *pm_system_field_ids(const struct pm_system *system);
  */
 void pm_comm_of(const struct pm_system *system, const struct pd_record *rec, bool forgets,
 		struct pd_value *out);
-/* Times in ns, both included. */
-struct pm_span {
-	uint64_t from, last;
-};
 /*
- * Sets *span to times around that of `rec` at which pm_comm_of() says the same of its thread,
- * in the same recording. Returns false if it is not known how long that is so.
+ * Returns times around that of `rec` at which pm_comm_of() says the same of its thread, in the
+ * same recording, as far as that is known.
  */
-bool pm_comm_span_of(const struct pm_system *system, const struct pd_record *rec, bool forgets,
-		     struct pm_span *span);
+struct pd_time_range pm_comm_times(const struct pm_system *system, const struct pd_record *rec,
+				   bool forgets);
 /*
  * Returns true if thread `tid` had exited before `rec` was written, or was forked by a thread
  * that had: perf has forgotten it then.

@@ -81,8 +81,8 @@ struct px_second {
 
 /* The text of a thread: the fields that px_thread() writes. */
 struct px_thread_text {
-	uint64_t taken;	     /* revision of the system, plus 1; 0: free */
-	struct pm_span span; /* times at which it is right */
+	uint64_t taken;		    /* revision of the system, plus 1; 0: free */
+	struct pd_time_range times; /* at which it is right */
 	int64_t pid, tid;
 	uint16_t source; /* number of the recording */
 	uint8_t form;	 /* see px_event */

@@ -60,10 +60,10 @@ static bool keep_thread(struct px_line *line, int64_t pid, int64_t tid,
 {
 	const struct px_script *script = line->script;
 	struct pd_print *out = line->out, *text = px_located_begin(script->located);
-	struct pm_span span;
+	struct pd_time_range times = pm_comm_times(script->options.system, line->rec,
+						   script->text & PD_TEXT_FORGETS_EXITED);
 
-	if (!pm_comm_span_of(script->options.system, line->rec,
-			     script->text & PD_TEXT_FORGETS_EXITED, &span))
+	if (!times.known)
 		return false;
 	line->out = text;
 	write_thread(line, pid, tid);
@@ -72,7 +72,7 @@ static bool keep_thread(struct px_line *line, int64_t pid, int64_t tid,
 		return false;
 	*kept = (struct px_thread_text){
 		.taken = pm_system_revision(script->options.system) + 1,
-		.span = span,
+		.times = times,
 		.pid = pid,
 		.tid = tid,
 		.source = line->rec->source,
@@ -94,8 +94,8 @@ void px_thread(struct px_line *line)
 		&script->threads[pb_scatter((uint64_t)tid ^ form) >> (64 - PX_THREAD_BITS)];
 	bool is_kept = kept->taken == pm_system_revision(script->options.system) + 1 &&
 		       kept->tid == tid && kept->pid == pid && kept->form == form &&
-		       kept->source == line->rec->source && time >= kept->span.from &&
-		       time <= kept->span.last;
+		       kept->source == line->rec->source && time >= kept->times.first &&
+		       time <= kept->times.last;
 
 	if (!is_kept && !keep_thread(line, pid, tid, kept)) {
 		write_thread(line, pid, tid);
