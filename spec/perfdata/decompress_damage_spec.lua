@@ -47,6 +47,20 @@ describe("a stream of compressed records", function()
       reading.reasons(file))
   end)
 
+  it("is delivered up to its damage if a payload begins with the end of a block", function()
+    local file = file_of(function(b, payload)
+      local bytes = payload(b:apart(function()
+        for i = 1, 2 do -- the last three bytes, as a header, are of a long block
+          b:record("comm", { pid = i, tid = i, comm = "x" }, { time = 0x0101010100000000 + i })
+        end
+      end))
+      b:record("compressed2", { data = bytes:sub(1, -4) })
+      b:record("compressed2", { data = bytes:sub(-3) .. zstd.damage "x" })
+    end)
+    assert.are.same({ 1, 2 }, pids(file))
+    assert.are.equal(1, #file.damage)
+  end)
+
   it("notes its damage once, however often it is passed", function()
     local file = file_of(function(b, payload)
       b:record("compressed2", { data = payload(records(b, 1, 2)) .. zstd.damage "x" })

@@ -51,6 +51,12 @@ void pd_decompress_abandon(struct pd_decompress *d)
 	d->in = d->in_end;
 }
 
+static void begin_frame(struct pd_decompress *d)
+{
+	d->step = ZSTD_initDStream(d->stream);
+	d->at_block = false;
+}
+
 bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n)
 {
 	bool start = n >= 4 && memcmp(payload, FRAME_START, 4) == 0;
@@ -64,7 +70,7 @@ bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t 
 	}
 	d->restart = d->running && start;
 	if (!d->running) {
-		d->step = ZSTD_initDStream(d->stream);
+		begin_frame(d);
 		d->running = true;
 		d->error = NULL;
 	}
@@ -84,7 +90,7 @@ static bool restart_frame(struct pd_decompress *d)
 		return false;
 	d->restart = false;
 	d->error = NULL;
-	d->step = ZSTD_initDStream(d->stream);
+	begin_frame(d);
 	d->pos = d->end = d->block;
 	d->at = 0;
 	return true;
@@ -92,15 +98,14 @@ static bool restart_frame(struct pd_decompress *d)
 
 /*
  * Returns the bytes of a zstd block with its header, if that comes next and is there; otherwise
- * those to the end of the block or header. (If that many are left of a block they are read as a
- * header, so the step may go on to a later block.)
+ * those to the end of the block or header.
  */
 static size_t step_size(const struct pd_decompress *d)
 {
 	size_t left = (size_t)(d->in_end - d->in), size;
 	uint32_t header;
 
-	if (d->step != BLOCK_HEADER || left < BLOCK_HEADER)
+	if (!d->at_block || left < BLOCK_HEADER)
 		return d->step < left ? d->step : left;
 	header = d->in[0] | (uint32_t)d->in[1] << 8 | (uint32_t)d->in[2] << 16;
 	size = BLOCK_HEADER + ((header >> 1 & 3) == BLOCK_RLE ? 1 : header >> 3);
@@ -130,6 +135,7 @@ static int decompress_step(struct pd_decompress *d)
 		return -1;
 	}
 	d->restart = false;
+	d->at_block = result == BLOCK_HEADER;
 	/* 0: a frame ended; zstd's hint for a block includes the next block's header */
 	d->step = !result ? SIZE_MAX : result > BLOCK_HEADER ? result - BLOCK_HEADER : result;
 	return 1;

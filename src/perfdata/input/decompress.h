@@ -29,6 +29,7 @@ struct pd_decompress {
 	 * not lost
 	 */
 	size_t step;
+	bool at_block; /* the header of a zstd block comes next */
 	uint8_t *block;
 	size_t capacity;	    /* capacity of `block`, in bytes */
 	bool lent;		    /* `block` is the caller's: see pd_decompress_into() */
