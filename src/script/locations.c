@@ -285,27 +285,26 @@ static size_t print_inlined(struct px_line *line, const struct pm_location *loca
 
 	for (size_t i = 0; i + 1 < n; i++) {
 		const char *name = lines[i].function ? lines[i].function : PM_UNKNOWN;
+		/* as in perf, a function inlined into one of its name is not marked */
+		bool marked = strcmp(name, location->symbol->name) != 0;
 
 		pd_print_char(line->out, '\t');
 		px_print_hex(line->out, address, 16);
-		if (strcmp(name, location->symbol->name) == 0) { /* not marked, as in perf */
+		if (!marked)
 			print_location(line, location);
-			if (fields & PX_BIT(PX_SRCLINE))
-				print_srcline(line->out, location, lines[i].srcline);
-			pd_print_char(line->out, '\n');
-			continue;
-		}
-		if (fields & PX_BIT(PX_SYM)) {
+		if (marked && fields & PX_BIT(PX_SYM)) {
 			pd_print_char(line->out, ' ');
 			px_print_name(line->out, name);
 		}
-		if (fields & PX_BIT(PX_SYMOFF)) {
+		if (marked && fields & PX_BIT(PX_SYMOFF)) {
 			pd_print_const(line->out, "+0x");
 			px_print_hex(line->out, pm_location_offset(location), 0);
 		}
 		if (fields & PX_BIT(PX_SRCLINE))
 			print_srcline(line->out, location, lines[i].srcline);
-		pd_print_const(line->out, " (inlined)\n");
+		if (marked)
+			pd_print_const(line->out, " (inlined)");
+		pd_print_char(line->out, '\n');
 	}
 	return n ? n - 1 : 0;
 }
