@@ -57,6 +57,13 @@ void *pb_zeros(size_t n, size_t each)
 	return items ? memset(items, 0, n * each) : NULL;
 }
 
+void *pb_apart(size_t n, size_t each)
+{
+	void *items = aligned_alloc(PB_APART, n * each);
+
+	return items ? memset(items, 0, n * each) : NULL;
+}
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14; before, pages come at their first use */
 #endif

@@ -56,6 +56,14 @@ void *pb_resized(void *items, size_t before, size_t n, size_t each);
 void *pb_array(size_t n, size_t each);
 void *pb_zeros(size_t n, size_t each);
 
+#define PB_APART 128 /* bytes: what lies so far apart is in different cache lines */
+
+/*
+ * Returns a new array of `n` items of zeros, for free(), of which each begins in cache lines of
+ * its own, as threads write to them; `each` is a multiple of PB_APART. NULL: no memory.
+ */
+void *pb_apart(size_t n, size_t each);
+
 /*
  * Returns new memory of `size` bytes, for free(), that is used soon, and all of it: its pages
  * are there already, so that the kernel is entered once and not for each. NULL: no memory.

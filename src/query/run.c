@@ -11,14 +11,13 @@
 /* Runs a grouped query by several workers, which share the partitions of its session. */
 
 #define MOMENT 50000000 /* ns: how long groups are merged after progress said stop */
-#define APART  128	/* bytes: two workers write to different cache lines */
 
 /*
  * A worker. It is made when it takes its first partition, so that its memory is near its
  * thread.
  */
 struct member {
-	_Alignas(APART) struct pq_worker worker;
+	_Alignas(PB_APART) struct pq_worker worker;
 	bool made;
 };
 
@@ -182,7 +181,7 @@ static enum pb_outcome parallel_run(const struct pq_scope *scope,
 	struct team team = {
 		.scope = scope,
 		.grouping = grouping,
-		.members = aligned_alloc(APART, threads * sizeof(*team.members)),
+		.members = pb_apart(threads, sizeof(*team.members)),
 		.size = pq_scope_size(scope),
 	};
 	const struct pb_progress progress = { .goes_on = continue_partitions, .arg = &team };
@@ -195,8 +194,6 @@ static enum pb_outcome parallel_run(const struct pq_scope *scope,
 	};
 	enum pb_outcome ran = PB_FAILED;
 
-	if (team.members)
-		memset(team.members, 0, threads * sizeof(*team.members));
 	if (team.members && (!scope->system || pm_system_prepare(scope->system)))
 		ran = pd_partitions_read(scope->session, &work);
 	if (ran == PB_OK)

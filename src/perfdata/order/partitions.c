@@ -20,9 +20,8 @@
 #define SMALLEST     (128 * 1024) /* bytes of a partition */
 #endif
 #define LARGEST	   (4 * 1024 * 1024)
-#define PER_WORKER 8   /* partitions for each worker, so that all end at nearly the same time */
-#define APART	   128 /* bytes: no two workers write to one cache line */
-#define MOST	   64  /* workers */
+#define PER_WORKER 8  /* partitions for each worker, so that all end at nearly the same time */
+#define MOST	   64 /* workers */
 
 struct partition_queue {
 	struct pd_session *session;
@@ -53,7 +52,7 @@ struct partition_bounds {
 
 /* A worker's thread and its reader. */
 struct worker {
-	_Alignas(APART) struct partition_queue *queue;
+	_Alignas(PB_APART) struct partition_queue *queue;
 	unsigned number;
 	struct pd_partition partition;
 	struct pd_reader reader; /* reader of the stream that was read last, if `open` */
@@ -373,10 +372,9 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
 	learn_stream_heads(session);
-	workers = aligned_alloc(APART, n_workers * sizeof(*workers));
+	workers = pb_apart(n_workers, sizeof(*workers));
 	if (!workers)
 		return PB_RETRY_SERIAL;
-	memset(workers, 0, n_workers * sizeof(*workers));
 	for (unsigned i = 0; i < n_workers; i++) {
 		workers[i].queue = &s;
 		workers[i].number = i;

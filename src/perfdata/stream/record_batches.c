@@ -14,16 +14,15 @@
 /* bytes of a block that must be free: zstd's largest output, or the longest record */
 #define BLOCK_LEAST ((size_t)192 * 1024)
 #define LINE	    64	 /* bytes of a cache line */
-#define APART	    128	 /* bytes: the threads write to different cache lines */
 #define CLAIMED	    2048 /* bytes: see claim_lines() */
 
 struct pd_record_batches {
 	struct pb_producer *producer; /* NULL: the caller's thread makes the batches */
 	/* used by the producer's thread: */
-	_Alignas(APART) struct pd_reader reader;
+	_Alignas(PB_APART) struct pd_reader reader;
 	bool bailed_out; /* read by others only after the last batch */
 	/* used by the caller's thread: */
-	_Alignas(APART) struct pd_binder binder; /* the reader's */
+	_Alignas(PB_APART) struct pd_binder binder; /* the reader's */
 	struct pd_timestamp_locator locator;
 	bool picks; /* `pick` is not empty */
 	struct pd_types pick;
@@ -169,7 +168,7 @@ static void claim_lines(const uint8_t *from, const uint8_t *end)
 		end = from + CLAIMED;
 	for (; from < end; from += LINE)
 #ifdef __x86_64__
-		/* for the builtin compilers ask for them to read, unless told the processor */
+		/* the builtin asks for a line to read, unless the processor is named */
 		__asm__ volatile("prefetchw %0" : : "m"(*from));
 #else
 		__builtin_prefetch(from, 1);
@@ -288,11 +287,10 @@ static bool init_batches(struct pd_record_batches *b, struct pd_stream *stream)
 struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
 						  const struct pd_types *pick, unsigned threads)
 {
-	struct pd_record_batches *b = aligned_alloc(APART, sizeof(*b));
+	struct pd_record_batches *b = pb_apart(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
-	memset(b, 0, sizeof(*b));
 	b->pass = pb_pass_current(stream->input->timing);
 	b->picks = pick != NULL;
 	if (pick)
