@@ -62,11 +62,6 @@ static void count_bytes(void *arg, const char *p, size_t n)
 	*(uint64_t *)arg += n;
 }
 
-static void keep_bytes(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /*
  * Sets *size to the bytes of a profile's text. Where the format is compressed, and these are at
  * most `most`, `packed` becomes what is to be written: the text is made but once. Returns false
@@ -84,7 +79,7 @@ static bool measure_profile(struct pe_profile *p, enum pe_format format, const c
 		return write_text(p, format, title, &out);
 	}
 	pb_string_clear(packed);
-	pd_print_init(&out, keep_bytes, packed);
+	pd_print_init(&out, pd_print_to_string, packed);
 	ok = write_compressed(p, format, title, most, &out, size) && !packed->failed;
 	return ok;
 }

@@ -37,11 +37,6 @@ unsigned pq_printer_workers(const struct pq_scope *scope)
 	return scope->threads < PQ_PRINTERS_MAX ? scope->threads : PQ_PRINTERS_MAX;
 }
 
-static void collect_printed(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /* Prints the records of a batch. */
 static void print_batch(void *item, unsigned worker)
 {
@@ -64,7 +59,7 @@ static bool start_printing(struct pq_printer *printer)
 		printer->prints[i] = malloc(sizeof(*printer->prints[i]));
 		if (!printer->prints[i])
 			return false;
-		pd_print_init(printer->prints[i], collect_printed, NULL);
+		pd_print_init(printer->prints[i], pd_print_to_string, NULL);
 	}
 	printer->helpers = pb_helpers_start(printer->how.workers - 1, print_batch);
 	return printer->helpers != NULL;

@@ -344,11 +344,6 @@ static void read_source_row(void *arg, size_t i, struct pq_value *cells)
 	}
 }
 
-static void add_to_name(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /* Adds the value of a key to the name of its column; `is_text`: with its unit. */
 static void add_key_value(struct pr_view *view, struct pb_string *name,
 			  const struct pr_column *key, const struct pq_value *value,
@@ -373,7 +368,7 @@ static void add_key_value(struct pr_view *view, struct pb_string *name,
 		free(stack);
 		break;
 	default:
-		pd_print_init(&print, add_to_name, name);
+		pd_print_init(&print, pd_print_to_string, name);
 		if (is_text && key->unit != PR_NO_UNIT)
 			pr_print_shown(&print, value, key);
 		else

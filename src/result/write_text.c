@@ -42,11 +42,6 @@ struct text_writer {
 	size_t blanks; /* that the line gets if anything follows them */
 };
 
-static void add_long_text(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /* Ends the text of a cell, and returns it; it is valid until the next cell begins. */
 static struct pd_text end_cell(struct text_writer *w)
 {
@@ -338,7 +333,7 @@ size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
 	struct text_writer w = { .out = out, .source = source, .form = form };
 	size_t n = SIZE_MAX;
 
-	pd_print_init(&w.cell, add_long_text, &w.long_text);
+	pd_print_init(&w.cell, pd_print_to_string, &w.long_text);
 	if (init_columns(&w)) {
 		n = visit_rows(&w, widen_columns, goes_on, arg);
 		if (n < source->n_rows || w.long_text.failed) {

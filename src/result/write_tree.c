@@ -40,12 +40,6 @@ static double weight_below(const struct writing *w, uint32_t number)
 	return weight_of(w, number) - pr_to_float(w->tree, w->tree->nodes[number].own);
 }
 
-/* Adds bytes to a pb_string; see pd_print.flush. */
-static void add_bytes(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 static void add_name(struct writing *w, uint32_t node)
 {
 	const char *name = pr_tree_name(w->tree, node).p; /* to the NUL */
@@ -285,7 +279,7 @@ void pr_tree_write(const struct pr_tree *tree, uint32_t top, const struct pr_tre
 
 	if (how->total <= 0)
 		return;
-	pd_print_init(&names, add_bytes, text);
+	pd_print_init(&names, pd_print_to_string, text);
 	if (how->form == PR_TREE_GRAPH || how->form == PR_TREE_FRACTAL)
 		write_branches(&w, top);
 	else

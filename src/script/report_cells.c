@@ -12,15 +12,10 @@
 #include "result/writer.h"
 #include "text.h"
 
-static void add_long_text(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 bool px_cells_init(struct px_cells *cells, const struct px_report *report)
 {
 	*cells = (struct px_cells){ .report = report };
-	pd_print_init(&cells->cell, add_long_text, &cells->long_text);
+	pd_print_init(&cells->cell, pd_print_to_string, &cells->long_text);
 	cells->row = calloc(report->rows->n_columns + 1, sizeof(*cells->row));
 	return cells->row;
 }

@@ -224,11 +224,6 @@ static bool is_data_addr(const struct pd_attr *attr)
 		attr->config == SW_PAGE_FAULTS_MAJ);
 }
 
-static void collect_text(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /* Makes the name of an event with padding and colon. Returns false without memory. */
 static bool make_event_name(const struct px_script *script, struct px_event *event)
 {
@@ -236,7 +231,7 @@ static bool make_event_name(const struct px_script *script, struct px_event *eve
 
 	if (!out)
 		return false;
-	pd_print_init(out, collect_text, &event->name);
+	pd_print_init(out, pd_print_to_string, &event->name);
 	px_print_text(out, event->event->name, strlen(event->event->name), script->name_width);
 	pd_print_const(out, ": ");
 	pd_print_flush(out);

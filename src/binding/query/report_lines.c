@@ -195,11 +195,6 @@ void pl_print_tree(void *arg, size_t i, struct pd_print *out)
 		pd_print_char(out, '\n');
 }
 
-static void add_to_text(void *arg, const char *p, size_t n)
-{
-	pb_string_add(arg, p, n);
-}
-
 /* Writes the lines into a string, and pushes it. Returns false without memory. */
 static bool push_lines(lua_State *L, const struct px_report *report)
 {
@@ -207,7 +202,7 @@ static bool push_lines(lua_State *L, const struct px_report *report)
 	struct pd_print print;
 	bool ok;
 
-	pd_print_init(&print, add_to_text, &text);
+	pd_print_init(&print, pd_print_to_string, &text);
 	ok = px_report_write(report, &print);
 	pd_print_flush(&print);
 	ok = ok && !text.failed;

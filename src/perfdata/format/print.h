@@ -39,6 +39,9 @@ struct pd_print {
 void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p, size_t n),
 		   void *arg);
 
+/* For pd_print_init(): adds the text to the pb_string at `arg`. */
+void pd_print_to_string(void *arg, const char *p, size_t n);
+
 /* Passes the rest of the buffer on. */
 void pd_print_flush(struct pd_print *out);
 

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/string_builder.h"
+
+void pd_print_to_string(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
 void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p, size_t n),
 		   void *arg)
 {
